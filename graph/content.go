@@ -1,0 +1,329 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Content is what one origin says about one subject: whole for a version,
+// or the part of it that one event of a run adds. What is empty is not said;
+// what Deleted names is said to be nothing.
+type Content struct {
+	// Facts describe the subject itself.
+	Facts Facts
+	// Streaming says that what the runs of the subject report takes effect at
+	// once, not at their end.
+	Streaming bool
+	// Parent is the process that this one runs under.
+	Parent Name
+	SQL    string
+	// Dialect is that of SQL: spark, trino …
+	Dialect string
+	Reads   []Dataset
+	Writes  []Dataset
+	// Processes are flows between processes: job dependencies, explicit
+	// job-to-job lineage.
+	Processes []ProcessFlow
+}
+
+// A Dataset is what a subject reads or writes, or the subject itself where
+// it is a data store (it then stands in Writes).
+type Dataset struct {
+	Name  Name
+	Facts Facts
+	// Aliases say that one name stands for another: From is resolved to To.
+	Aliases []Alias
+	// Lifecycle is the last change that was reported: CREATE, DROP, RENAME …
+	Lifecycle string
+	// RenamedFrom is the name before a RENAME.
+	RenamedFrom Name
+	// Lineage says where the columns of a written data store come from. Nil:
+	// not known by column.
+	Lineage *Lineage
+}
+
+// An Alias is a directed statement that one name stands for another: from the
+// location to the table, from the old name to the new one.
+type Alias struct{ From, To Name }
+
+// A Lineage is what is known of the inputs of one written data store.
+type Lineage struct {
+	// Complete: nothing but what stands here flows in (OpenLineage's lineage
+	// facet). Otherwise inputs that no lineage of the run names flow in too.
+	Complete bool
+	Columns  []ColumnLineage
+	// Inputs influence every row or column of the output.
+	Inputs []Source
+}
+
+// A ColumnLineage lists the sources of one output column.
+type ColumnLineage struct {
+	Column string
+	Inputs []Source
+}
+
+// A Source is a column, or a whole data store where Column is empty, that an
+// output takes from or depends on.
+type Source struct {
+	Name   Name // Name.Column is set for a column
+	Kinds  Kinds
+	Detail string // kinds as sent, where they are not ours
+	// Expression computes the output, in the dialect of the source.
+	Expression string
+	Masking    bool
+}
+
+// A ProcessFlow is a flow between two processes.
+type ProcessFlow struct {
+	From, To Name
+	Kinds    Kinds
+}
+
+// Facts describe a node. They are merged over all that is said of it.
+type Facts struct {
+	// Kind is TABLE, VIEW, TOPIC … for a data store; SQL, SPARK … for a process.
+	Kind, Platform, URL, Description string
+	// Display is the name in the producer's case, where that was folded.
+	Display string
+	Owners  []string
+	Tags    []Tag
+	// Columns is the schema, nested fields flattened to dotted paths.
+	Columns []Field
+	// Deleted names facts that are said to be nothing: FactSchema …
+	Deleted []string
+}
+
+// The names of facts in Facts.Deleted.
+const (
+	FactSchema      = "schema"
+	FactOwners      = "owners"
+	FactTags        = "tags"
+	FactDescription = "description"
+	FactKind        = "kind"
+	FactPlatform    = "platform"
+	FactSymlinks    = "symlinks"
+	FactLineage     = "lineage"
+	FactLifecycle   = "lifecycle"
+	FactSQL         = "sql"
+	FactParent      = "parent"
+	FactProcesses   = "processes"
+)
+
+// A Field is one column of a schema.
+type Field struct {
+	Path, Type, Description string
+	// Ordinal is the position, from 1.
+	Ordinal int
+}
+
+// A Tag is a key, perhaps with a value; Column is set for a column's tag.
+type Tag struct{ Name, Value, Column string }
+
+// IsZero reports whether nothing is said.
+func (f *Facts) IsZero() bool {
+	return f.Kind == "" && f.Platform == "" && f.URL == "" && f.Description == "" && f.Display == "" &&
+		len(f.Owners) == 0 && len(f.Tags) == 0 && len(f.Columns) == 0 && len(f.Deleted) == 0
+}
+
+// add lays what next says over f: within a run a fact sent again replaces the
+// same fact.
+func (f *Facts) add(next Facts) {
+	f.forget(next.Deleted)
+	for _, p := range [...][2]*string{{&f.Kind, &next.Kind}, {&f.Platform, &next.Platform}, {&f.URL, &next.URL},
+		{&f.Description, &next.Description}, {&f.Display, &next.Display}} {
+		*p[0] = cmp.Or(*p[1], *p[0])
+	}
+	if len(next.Owners) > 0 {
+		f.Owners = next.Owners
+	}
+	if len(next.Tags) > 0 {
+		f.Tags = next.Tags
+	}
+	if len(next.Columns) > 0 {
+		f.Columns = next.Columns
+	}
+}
+
+func (f *Facts) forget(names []string) {
+	for _, n := range names {
+		switch n {
+		case FactSchema:
+			f.Columns = nil
+		case FactOwners:
+			f.Owners = nil
+		case FactTags:
+			f.Tags = nil
+		case FactDescription:
+			f.Description = ""
+		case FactKind:
+			f.Kind = ""
+		case FactPlatform:
+			f.Platform, f.URL = "", ""
+		}
+	}
+}
+
+// Fold lays parts over each other, in order, and brings the whole to its one
+// normal form: parts that say the same in another order give the same content.
+func Fold(parts ...*Content) *Content {
+	var whole Content
+	for _, p := range parts {
+		whole.add(p)
+	}
+	whole.normalize()
+	return &whole
+}
+
+func (c *Content) add(next *Content) {
+	for _, n := range next.Facts.Deleted {
+		switch n {
+		case FactSQL:
+			c.SQL, c.Dialect = "", ""
+		case FactParent:
+			c.Parent = Name{}
+		case FactProcesses:
+			c.Processes = nil
+		}
+	}
+	c.Facts.add(next.Facts)
+	c.Streaming = c.Streaming || next.Streaming
+	if !next.Parent.IsZero() {
+		c.Parent = next.Parent
+	}
+	if next.SQL != "" {
+		c.SQL, c.Dialect = next.SQL, next.Dialect
+	}
+	c.Reads = addDatasets(c.Reads, next.Reads)
+	c.Writes = addDatasets(c.Writes, next.Writes)
+	if len(next.Processes) > 0 {
+		c.Processes = next.Processes
+	}
+}
+
+func addDatasets(have, next []Dataset) []Dataset {
+	if len(next) == 0 {
+		return have
+	}
+	at := make(map[ID]int, len(have)+len(next))
+	for i := range have {
+		at[have[i].Name.ID()] = i
+	}
+	have = slices.Clip(have)
+	for _, d := range next {
+		id := d.Name.ID()
+		i, ok := at[id]
+		if !ok {
+			at[id] = len(have)
+			d.Facts.Columns = slices.Clip(d.Facts.Columns)
+			have = append(have, d)
+			continue
+		}
+		h := have[i]
+		for _, n := range d.Facts.Deleted {
+			switch n {
+			case FactSymlinks:
+				h.Aliases = nil
+			case FactLineage:
+				h.Lineage = nil
+			case FactLifecycle:
+				h.Lifecycle, h.RenamedFrom = "", Name{}
+			}
+		}
+		h.Facts.add(d.Facts)
+		if len(d.Aliases) > 0 {
+			h.Aliases = d.Aliases
+		}
+		if d.Lifecycle != "" {
+			h.Lifecycle, h.RenamedFrom = d.Lifecycle, d.RenamedFrom
+		}
+		if d.Lineage != nil {
+			h.Lineage = d.Lineage
+		}
+		have[i] = h
+	}
+	return have
+}
+
+// normalize sorts what has no order of its own and drops what repeats. It
+// leaves slices that c shares with the parts it was folded from untouched.
+func (c *Content) normalize() {
+	c.Facts.normalize()
+	c.Reads, c.Writes = normalDatasets(c.Reads), normalDatasets(c.Writes)
+	c.Processes = sortedUnique(c.Processes, func(a, b ProcessFlow) int {
+		return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To), cmp.Compare(a.Kinds, b.Kinds))
+	})
+}
+
+func (f *Facts) normalize() {
+	f.Deleted = nil
+	f.Owners = sortedUnique(f.Owners, cmp.Compare[string])
+	f.Tags = sortedUnique(f.Tags, func(a, b Tag) int {
+		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+}
+
+func normalDatasets(ds []Dataset) []Dataset {
+	if len(ds) == 0 {
+		return nil
+	}
+	ds = slices.Clone(ds)
+	for i := range ds {
+		d := &ds[i]
+		d.Facts.normalize()
+		d.Aliases = sortedUnique(d.Aliases, func(a, b Alias) int {
+			return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To))
+		})
+		d.Lineage = d.Lineage.normal()
+	}
+	slices.SortFunc(ds, func(a, b Dataset) int { return a.Name.Compare(b.Name) })
+	return ds
+}
+
+func (l *Lineage) normal() *Lineage {
+	if l == nil {
+		return nil
+	}
+	n := Lineage{Complete: l.Complete, Inputs: sortedUnique(l.Inputs, compareSources)}
+	at := map[string]int{}
+	for _, c := range l.Columns {
+		i, ok := at[c.Column]
+		if !ok {
+			i = len(n.Columns)
+			at[c.Column] = i
+			n.Columns = append(n.Columns, ColumnLineage{Column: c.Column})
+		}
+		n.Columns[i].Inputs = append(n.Columns[i].Inputs, c.Inputs...)
+	}
+	for i := range n.Columns {
+		n.Columns[i].Inputs = sortedUnique(n.Columns[i].Inputs, compareSources)
+	}
+	slices.SortFunc(n.Columns, func(a, b ColumnLineage) int { return cmp.Compare(a.Column, b.Column) })
+	return &n
+}
+
+func compareSources(a, b Source) int {
+	m := 0
+	if a.Masking != b.Masking {
+		m = 1
+		if b.Masking {
+			m = -1
+		}
+	}
+	return cmp.Or(a.Name.Compare(b.Name), cmp.Compare(a.Kinds, b.Kinds), cmp.Compare(a.Detail, b.Detail),
+		cmp.Compare(a.Expression, b.Expression), m)
+}
+
+func sortedUnique[T comparable](s []T, compare func(a, b T) int) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	s = slices.Clone(s)
+	slices.SortFunc(s, compare)
+	return slices.Compact(s)
+}
+
+// HasLineage reports whether the content says anything of reads, writes or
+// flows.
+func (c *Content) HasLineage() bool {
+	return len(c.Reads) > 0 || len(c.Writes) > 0 || len(c.Processes) > 0
+}

@@ -1,0 +1,87 @@
+package graph
+
+import "time"
+
+// A Key names a contribution: what one origin says about one subject.
+type Key struct {
+	Subject ID
+	Origin  string
+}
+
+// Compare orders keys by subject, then origin.
+func (k Key) Compare(o Key) int {
+	if c := k.Subject.Compare(o.Subject); c != 0 {
+		return c
+	}
+	switch {
+	case k.Origin < o.Origin:
+		return -1
+	case k.Origin > o.Origin:
+		return 1
+	}
+	return 0
+}
+
+// RunState is what an event says of the state of its run.
+type RunState uint8
+
+// The run states. Declared is for what no run says: it takes effect at once.
+const (
+	Declared RunState = iota
+	Started
+	Running
+	Completed
+	Failed
+	Aborted
+	// Deleting ends what the origin said of the subject until a newer version.
+	Deleting
+)
+
+var runStateNames = [...]string{"DECLARED", "START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "DELETE"}
+
+func (s RunState) String() string {
+	if int(s) < len(runStateNames) {
+		return runStateNames[s]
+	}
+	return "UNKNOWN"
+}
+
+// A Delta is what one message says about one subject.
+type Delta struct {
+	Subject Name
+	Origin  string // openlineage, declared …; empty with Deleting: every origin
+	// Run is the run's id, empty where there is no run.
+	Run   string
+	State RunState
+	// Time is the event's time in nanoseconds since 1970, UTC.
+	Time int64
+	Says Content
+	// Seen is what the event only refreshes.
+	Seen []Seen
+}
+
+// A Seen is what an event only refreshes of a node: facets that change with
+// every run, partitions. It never moves the revision.
+type Seen struct {
+	Name Name
+	// Facets is a JSON object of facets as the producer sent them, or empty.
+	Facets []byte
+	// Partitions are the slices that the run wrote.
+	Partitions []string
+}
+
+// Key returns the key of the contribution that the delta is for.
+func (d *Delta) Key() Key { return Key{Subject: d.Subject.ID(), Origin: d.Origin} }
+
+// MaxClockSkew is how far ahead of its arrival an event's time may lie.
+const MaxClockSkew = time.Hour
+
+// ClampTime returns the event time that counts for a message that arrived at
+// received: one that lies more than MaxClockSkew ahead is a producer's wrong
+// clock and becomes the arrival.
+func ClampTime(event, received time.Time) (t time.Time, clamped bool) {
+	if event.Sub(received) > MaxClockSkew {
+		return received, true
+	}
+	return event, false
+}

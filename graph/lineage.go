@@ -1,0 +1,524 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Question asks for the lineage of one node.
+type Question struct {
+	Root        ID
+	Direction   Direction
+	Granularity Granularity
+	Depth       int
+	Kinds       Kinds // 0: all but Control
+	Filter      NodeFilter
+	// Limit is how many nodes at most, nearest first; 0 is no limit.
+	Limit int
+	// After goes on after a truncated answer.
+	After string
+}
+
+// An Answer is the lineage of a node.
+type Answer struct {
+	Root ID
+	// Nodes are sorted by distance, then id.
+	Nodes []AnswerNode
+	// Edges are sorted by their ends. An edge stands on the page of its later
+	// end.
+	Edges     []Edge
+	Truncated *Truncation
+	// Changed: the graph moved between this page and the one before.
+	Changed bool
+	Gaps    []Gap
+	// Filtered counts the nodes that the filter hid.
+	Filtered int
+	Marks    map[string]Mark
+}
+
+// Complete reports whether nothing was cut or out of reach.
+func (a *Answer) Complete() bool { return a.Truncated == nil && len(a.Gaps) == 0 }
+
+// An AnswerNode is a node and its hops from the root: Upstream and Downstream
+// are -1 where it lies not that way.
+type AnswerNode struct {
+	ID                   ID
+	Upstream, Downstream int
+	level                int
+}
+
+// Distance is negative upstream and positive downstream; the smaller where
+// both, downstream on ties.
+func (n AnswerNode) Distance() int {
+	if n.Downstream >= 0 && (n.Upstream < 0 || n.Downstream <= n.Upstream) {
+		return n.Downstream
+	}
+	return -n.Upstream
+}
+
+// A Truncation says why an answer was cut, and how to go on where one can.
+type Truncation struct{ Reason, After string }
+
+// The reasons of truncations.
+const (
+	CutLimit    = "LIMIT"
+	CutDeadline = "DEADLINE"
+	CutEdges    = "EDGES"
+)
+
+// cursor is where a page ended: the level and id of its last node, for which
+// question, on which state.
+type cursor struct {
+	Level    int    `json:"l"`
+	ID       string `json:"i"`
+	Question uint64 `json:"q"`
+	Marks    uint64 `json:"m"`
+}
+
+func (q *Question) hash() uint64 {
+	c := *q
+	c.After, c.Limit = "", 0
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v", c)
+	return h.Sum64()
+}
+
+func hashMarks(marks map[string]Mark) uint64 {
+	h := fnv.New64a()
+	for _, region := range slices.Sorted(maps.Keys(marks)) {
+		fmt.Fprintf(h, "%s#%d ", region, marks[region].Revision)
+	}
+	return h.Sum64()
+}
+
+func (c cursor) String() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // plain fields always marshal
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// A BadInputError says what is wrong with a question.
+type BadInputError struct{ What string }
+
+func (e *BadInputError) Error() string { return e.What }
+
+func parseCursor(s string, question uint64) (c cursor, id ID, err error) {
+	bad := &BadInputError{What: "after: not a cursor of an answer to this question"}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(b, &c) != nil || c.Question != question {
+		return c, id, bad
+	}
+	if id, err = ParseID(c.ID); err != nil {
+		return c, id, bad
+	}
+	return c, id, nil
+}
+
+// GetLineage answers a question over any view. When ctx ends before the
+// answer is whole, what was found so far, nearest first, is the answer, and
+// it says so.
+func GetLineage(ctx context.Context, v View, q Question) (*Answer, error) {
+	if q.Granularity == DataStores {
+		q.Root = q.Root.Base()
+	}
+	a := &Answer{Root: q.Root, Marks: v.Marks()}
+	skip := AnswerNode{level: -1}
+	if q.After != "" {
+		c, id, err := parseCursor(q.After, q.hash())
+		if err != nil {
+			return nil, err
+		}
+		skip = AnswerNode{ID: id, level: c.Level}
+		a.Changed = c.Marks != hashMarks(a.Marks)
+	}
+	g := &gatherer{view: v, q: q, skip: skip, nodes: map[ID]*AnswerNode{}, hidden: map[ID]bool{}}
+	if err := g.start(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.walk(ctx); err != nil {
+		return nil, err
+	}
+	g.finish(a)
+	return a, nil
+}
+
+// A gatherer makes one answer of one or two walks.
+type gatherer struct {
+	view   View
+	q      Question
+	skip   AnswerNode
+	walks  []*walker
+	nodes  map[ID]*AnswerNode
+	hidden map[ID]bool
+	extra  []Edge // between a process that is the root and what it uses
+	after  int    // nodes beyond skip
+	level  int    // levels that all running walks have finished
+	late   bool
+}
+
+func compareNodes(a, b AnswerNode) int {
+	return cmp.Or(cmp.Compare(a.level, b.level), a.ID.Compare(b.ID))
+}
+
+// start finds the seeds. A data store stands for its columns. A process
+// stands for what it writes, and its own flows are the first hop upstream; a
+// data store among processes is one hop from its producers and consumers.
+func (g *gatherer) start(ctx context.Context) error {
+	q := g.q
+	g.nodes[q.Root] = &AnswerNode{ID: q.Root, Upstream: -1, Downstream: -1}
+	for _, dir := range []Direction{Upstream, Downstream} {
+		if q.Direction != Both && q.Direction != dir {
+			continue
+		}
+		o := WalkOptions{Direction: dir, Granularity: q.Granularity, Depth: q.Depth, Kinds: q.Kinds, Origins: q.Filter.Origins, ThroughDeleted: q.Filter.ThroughDeleted}
+		if q.Filter.selects() {
+			o.Keep = g.keep
+		}
+		seeds := []Seed{{ID: q.Root}}
+		switch process := q.Root.Kind() == ProcessKind; {
+		case process && q.Granularity != Processes:
+			written, err := g.uses(ctx, q.Root, Downstream)
+			if err != nil {
+				return err
+			}
+			seeds = seeds[:0]
+			for _, id := range written {
+				seeds = append(seeds, Seed{ID: id})
+			}
+			if len(seeds) > 0 {
+				o.First = q.Root
+				if dir == Downstream {
+					o.First = ID{}
+				}
+				break
+			}
+			if dir == Upstream {
+				read, err := g.uses(ctx, q.Root, Upstream)
+				if err != nil {
+					return err
+				}
+				for _, id := range read {
+					seeds = append(seeds, Seed{ID: id, Distance: 1})
+					g.extra = append(g.extra, Edge{From: id, To: q.Root, Coarse: q.Granularity == Columns})
+				}
+			}
+		case !process && q.Granularity == Processes:
+			used, err := g.uses(ctx, q.Root.Base(), dir)
+			if err != nil {
+				return err
+			}
+			seeds = seeds[:0]
+			for _, id := range used {
+				seeds = append(seeds, Seed{ID: id, Distance: 1})
+				e := Edge{From: q.Root, To: id}
+				if dir == Upstream {
+					e = Edge{From: id, To: q.Root}
+				}
+				g.extra = append(g.extra, e)
+			}
+		}
+		if q.Depth < 1 {
+			seeds = slices.DeleteFunc(seeds, func(s Seed) bool { return s.Distance > 0 })
+			g.extra = nil
+		}
+		g.walks = append(g.walks, newWalker(g.view, seeds, o))
+	}
+	return nil
+}
+
+// uses lists what a process reads (Upstream) or writes (Downstream), or what
+// processes a data store is used by.
+func (g *gatherer) uses(ctx context.Context, id ID, dir Direction) ([]ID, error) {
+	return Uses(ctx, g.view, id, dir, g.q.Filter.ThroughDeleted)
+}
+
+// Uses lists the data stores that a process reads (Upstream) or writes
+// (Downstream), or the processes that write (Upstream) or read (Downstream) a
+// data store, sorted. Of a column it lists the processes whose flows touch it.
+func Uses(ctx context.Context, v View, id ID, dir Direction, throughDeleted bool) ([]ID, error) {
+	ask := Ask{Layer: UseLayer, Dir: dir, ThroughDeleted: throughDeleted}
+	if id.IsColumn() {
+		ask.Layer = ColumnLayer
+	}
+	set := map[ID]bool{}
+	_, err := v.Flows(ctx, []ID{id}, ask, func(fs []Flow) error {
+		for _, f := range fs {
+			switch {
+			case !id.IsColumn():
+				set[f.To] = true
+			case f.By.Subject.Kind() == ProcessKind:
+				set[f.By.Subject] = true
+			}
+		}
+		return nil
+	})
+	return slices.SortedFunc(maps.Keys(set), ID.Compare), err
+}
+
+// walk steps the walks in turn, level by level, until each is done or has
+// enough for the page.
+func (g *gatherer) walk(ctx context.Context) error {
+	for {
+		running := false
+		for _, w := range g.walks {
+			if w.done || w.cut {
+				continue
+			}
+			running = true
+			steps, err := w.step(ctx)
+			if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				g.late = true
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			g.note(w, steps)
+		}
+		g.level++
+		if !running || g.q.Limit > 0 && g.after > g.q.Limit {
+			return nil
+		}
+	}
+}
+
+func (g *gatherer) note(w *walker, steps []Step) {
+	for _, s := range steps {
+		n := g.nodes[s.ID]
+		if n == nil {
+			n = &AnswerNode{ID: s.ID, Upstream: -1, Downstream: -1, level: s.Level}
+			g.nodes[s.ID] = n
+			if compareNodes(*n, g.skip) > 0 && !g.hidden[s.ID] {
+				g.after++
+			}
+		}
+		if w.o.Direction == Upstream {
+			n.Upstream = s.Distance
+		} else {
+			n.Downstream = s.Distance
+		}
+	}
+}
+
+// keep hides what the filter does not let through.
+func (g *gatherer) keep(ctx context.Context, ids []ID) ([]ID, error) {
+	match, err := g.q.Filter.match(ctx, g.view, ids)
+	if err != nil {
+		return nil, err
+	}
+	var kept []ID
+	for _, id := range ids {
+		if id == g.q.Root || match[id] {
+			kept = append(kept, id)
+			continue
+		}
+		g.hidden[id] = true
+		if g.q.Filter.PassThrough {
+			kept = append(kept, id)
+		}
+	}
+	return kept, nil
+}
+
+// finish cuts, sorts and joins what the walks found into the answer.
+func (g *gatherer) finish(a *Answer) {
+	if root := g.nodes[g.q.Root]; root.Upstream < 0 && root.Downstream < 0 || root.level == 0 {
+		root.level = 0
+		if g.q.Direction != Downstream {
+			root.Upstream = 0
+		}
+		if g.q.Direction != Upstream {
+			root.Downstream = 0
+		}
+	}
+	for id := range g.nodes {
+		// A column is hidden with its data store.
+		if id.IsColumn() && g.hidden[id.Base()] && id != g.q.Root {
+			g.hidden[id] = true
+		}
+	}
+	var nodes []AnswerNode
+	edges := map[edgeKey]*Edge{}
+	cutEdges := false
+	for _, w := range g.walks {
+		cutEdges = cutEdges || w.cut
+		a.Gaps = append(a.Gaps, w.gaps...)
+		for k, e := range w.edges {
+			mergeEdge(edges, k, e)
+		}
+	}
+	for i := range g.extra {
+		mergeEdge(edges, edgeKey{g.extra[i].From, g.extra[i].To}, &g.extra[i])
+	}
+	stopped := g.late
+	for _, w := range g.walks {
+		stopped = stopped || !w.done
+	}
+	for _, n := range g.nodes {
+		// Levels that one of two walks has not finished are not whole.
+		if !g.hidden[n.ID] && (!stopped || n.level < g.level) {
+			nodes = append(nodes, *n)
+		}
+	}
+	a.Filtered = len(g.hidden)
+	contract(edges, g.hidden)
+	slices.SortFunc(nodes, compareNodes)
+	at := map[ID]int{}
+	for i, n := range nodes {
+		at[n.ID] = i
+	}
+	from, _ := slices.BinarySearchFunc(nodes, g.skip, func(n, s AnswerNode) int {
+		if c := compareNodes(n, s); c != 0 {
+			return c
+		}
+		return -1
+	})
+	to := len(nodes)
+	if g.q.Limit > 0 && to-from > g.q.Limit {
+		to = from + g.q.Limit
+	}
+	a.Nodes = nodes[from:to]
+	for k, e := range edges {
+		i, ok := at[k.from]
+		j, ok2 := at[k.to]
+		if later := max(i, j); ok && ok2 && later >= from && later < to {
+			a.Edges = append(a.Edges, *e)
+		}
+	}
+	slices.SortFunc(a.Edges, compareEdges)
+	switch {
+	case to < len(nodes):
+		a.Truncated = &Truncation{Reason: CutLimit, After: g.cursor(nodes[to-1], a.Marks)}
+	case cutEdges:
+		a.Truncated = &Truncation{Reason: CutEdges}
+	case stopped:
+		last := g.skip
+		if len(nodes) > 0 && to > 0 {
+			last = nodes[to-1]
+		}
+		a.Truncated = &Truncation{Reason: CutDeadline, After: g.cursor(last, a.Marks)}
+		if !g.late {
+			a.Truncated.Reason = CutLimit
+		}
+	}
+}
+
+func (g *gatherer) cursor(n AnswerNode, marks map[string]Mark) string {
+	return cursor{Level: n.level, ID: n.ID.String(), Question: g.q.hash(), Marks: hashMarks(marks)}.String()
+}
+
+func mergeEdge(edges map[edgeKey]*Edge, k edgeKey, e *Edge) {
+	have := edges[k]
+	if have == nil {
+		c := *e
+		c.Sources = slices.Clone(e.Sources)
+		edges[k] = &c
+		return
+	}
+	have.Kinds |= e.Kinds
+	have.Coarse = have.Coarse && e.Coarse
+	for _, s := range e.Sources {
+		i := slices.IndexFunc(have.Sources, func(h EdgeSource) bool { return h.By == s.By })
+		if i < 0 {
+			have.Sources = append(have.Sources, s)
+		} else {
+			have.Sources[i].Kinds |= s.Kinds
+		}
+	}
+	slices.SortFunc(have.Sources, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
+}
+
+// contract joins the edges into and out of each hidden node.
+func contract(edges map[edgeKey]*Edge, hidden map[ID]bool) {
+	if len(hidden) == 0 {
+		return
+	}
+	in, out := map[ID]map[ID]bool{}, map[ID]map[ID]bool{}
+	link := func(m map[ID]map[ID]bool, a, b ID) {
+		if m[a] == nil {
+			m[a] = map[ID]bool{}
+		}
+		m[a][b] = true
+	}
+	for k := range edges {
+		link(out, k.from, k.to)
+		link(in, k.to, k.from)
+	}
+	for _, h := range slices.SortedFunc(maps.Keys(hidden), ID.Compare) {
+		for a := range in[h] {
+			for b := range out[h] {
+				if a == h || b == h || a == b || len(edges) >= DefaultMaxEdges {
+					continue
+				}
+				x, y := edges[edgeKey{a, h}], edges[edgeKey{h, b}]
+				joined := Edge{From: a, To: b, Kinds: x.Kinds | y.Kinds, Coarse: x.Coarse || y.Coarse}
+				joined.Sources = append(slices.Clone(x.Sources), y.Sources...)
+				mergeEdge(edges, edgeKey{a, b}, &joined)
+				link(out, a, b)
+				link(in, b, a)
+			}
+		}
+		for a := range in[h] {
+			delete(edges, edgeKey{a, h})
+			delete(out[a], h)
+		}
+		for b := range out[h] {
+			delete(edges, edgeKey{h, b})
+			delete(in[b], h)
+		}
+	}
+}
+
+// A NodeFilter narrows an answer. Empty lists let all through.
+type NodeFilter struct {
+	Namespaces, Regions, DataStoreKinds, ProcessKinds, Platforms, Owners, Tags []string
+	// Origins leaves out what other origins say.
+	Origins []string
+	// PassThrough hides what does not match but walks on through it; else
+	// what only a hidden node reaches is left out with it.
+	PassThrough bool
+	// ThroughDeleted walks through what has been deleted, without showing it.
+	ThroughDeleted bool
+}
+
+func (f *NodeFilter) selects() bool {
+	return f.ThroughDeleted || len(f.Namespaces)+len(f.Regions)+len(f.DataStoreKinds)+len(f.ProcessKinds)+len(f.Platforms)+len(f.Owners)+len(f.Tags) > 0
+}
+
+func (f *NodeFilter) match(ctx context.Context, v View, ids []ID) (map[ID]bool, error) {
+	match := make(map[ID]bool, len(ids))
+	_, err := v.Nodes(ctx, ids, 0, func(n Node) error {
+		match[n.ID] = f.matches(&n)
+		return nil
+	})
+	return match, err
+}
+
+func (f *NodeFilter) matches(n *Node) bool {
+	any := func(list []string, has ...string) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, func(want string) bool {
+			return slices.ContainsFunc(has, func(s string) bool { return strings.EqualFold(s, want) })
+		})
+	}
+	kinds := f.DataStoreKinds
+	if n.Name.Kind == ProcessKind {
+		kinds = f.ProcessKinds
+	}
+	var tags []string
+	for _, t := range n.Facts.Tags {
+		tags = append(tags, t.Name, t.Name+"="+t.Value)
+	}
+	return !(f.ThroughDeleted && n.Deleted != 0) && any(f.Namespaces, n.Name.Namespace) && any(f.Regions, n.Name.Region) &&
+		any(kinds, n.Facts.Kind) && (len(f.Platforms) == 0 || n.Name.Kind == ProcessKind || any(f.Platforms, n.Facts.Platform)) &&
+		any(f.Owners, n.Facts.Owners...) && any(f.Tags, tags...)
+}

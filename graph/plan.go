@@ -1,0 +1,548 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// A MissingPartError says that a record refers to a content that its store
+// does not have: the store is damaged.
+type MissingPartError struct {
+	Key  Key
+	Hash uint64
+}
+
+func (e *MissingPartError) Error() string {
+	return fmt.Sprintf("contribution %s of %s refers to content %016x, which the store does not have", e.Key.Subject, e.Key.Origin, e.Hash)
+}
+
+// Expiring, as the state of a delta, asks that what ended by the delta's time
+// be forgotten. Retention speaks it, not producers.
+const Expiring RunState = 255
+
+// A Need names what Plan has to see of the store.
+type Need struct {
+	Contributions []Key
+	Lives         []ID
+	// Writers asks for the contributions that ever wrote or dropped a data
+	// store, whole.
+	Writers []ID
+}
+
+// IsZero reports whether nothing is needed.
+func (n Need) IsZero() bool { return len(n.Contributions)+len(n.Lives)+len(n.Writers) == 0 }
+
+// A State is what Plan sees of the store: an overlay that also holds the
+// changes planned before in the same batch. It is not safe for use by many at
+// once.
+type State struct {
+	contributions map[Key]*contribution // nil: known to be absent
+	lives         map[ID]Life
+	writers       map[ID]map[Key]bool
+	// wrote holds what the batch did to the sets of writers, for those that
+	// are loaded only later.
+	wrote map[ID]map[Key]bool
+}
+
+// NewState returns a state that knows nothing yet.
+func NewState() *State {
+	return &State{contributions: map[Key]*contribution{}, lives: map[ID]Life{}, writers: map[ID]map[Key]bool{}, wrote: map[ID]map[Key]bool{}}
+}
+
+// PutContribution tells the state what the store has under a key: nil where
+// it has nothing. parts holds the stored form of each part.
+func (s *State) PutContribution(k Key, r *Record, parts map[uint64][]byte) {
+	if _, ok := s.contributions[k]; ok {
+		return
+	}
+	if r == nil {
+		s.contributions[k] = nil
+		return
+	}
+	c := &contribution{Record: *r, parts: make(map[uint64]*partContent, len(parts))}
+	for h, b := range parts {
+		c.parts[h] = &partContent{bytes: b}
+	}
+	s.contributions[k] = c
+}
+
+// PutLife tells the state the life of a data store, nil where it never died.
+func (s *State) PutLife(node ID, l Life) {
+	if _, ok := s.lives[node]; !ok {
+		s.lives[node] = l
+	}
+}
+
+// PutWriters tells the state which contributions ever wrote a data store.
+func (s *State) PutWriters(node ID, keys []Key) {
+	set := s.writers[node]
+	if set == nil {
+		set = map[Key]bool{}
+		s.writers[node] = set
+	}
+	for _, k := range keys {
+		set[k] = true
+	}
+	for k, writes := range s.wrote[node] {
+		if writes {
+			set[k] = true
+		} else {
+			delete(set, k)
+		}
+	}
+}
+
+// Missing says what is still to be loaded before d can be planned. It is
+// called again after each load, until it returns nothing.
+func (s *State) Missing(d *Delta) (Need, error) {
+	k := d.Key()
+	c, ok := s.contributions[k]
+	if !ok {
+		return Need{Contributions: []Key{k}}, nil
+	}
+	touched, err := s.touched(c, d)
+	if err != nil {
+		return Need{}, err
+	}
+	var n Need
+	for id, drops := range touched {
+		life, ok := s.lives[id]
+		if !ok {
+			n.Lives = append(n.Lives, id)
+			continue
+		}
+		if len(life) == 0 && !drops {
+			continue
+		}
+		set, ok := s.writers[id]
+		if !ok {
+			n.Writers = append(n.Writers, id)
+			continue
+		}
+		for w := range set {
+			if _, ok := s.contributions[w]; !ok {
+				n.Contributions = append(n.Contributions, w)
+			}
+		}
+	}
+	slices.SortFunc(n.Lives, ID.Compare)
+	slices.SortFunc(n.Writers, ID.Compare)
+	slices.SortFunc(n.Contributions, Key.Compare)
+	n.Contributions = slices.Compact(n.Contributions)
+	return n, nil
+}
+
+// touched lists the data stores whose life may depend on d: what its run
+// writes, and (true) what it drops or renames.
+func (s *State) touched(c *contribution, d *Delta) (map[ID]bool, error) {
+	touched := map[ID]bool{}
+	look := func(said *Content) {
+		for i := range said.Writes {
+			w := &said.Writes[i]
+			id := w.Name.ID()
+			for _, id := range append(w.standsFor(), id) {
+				touched[id] = touched[id] || w.Lifecycle == LifecycleDrop
+			}
+			if !w.RenamedFrom.IsZero() {
+				touched[w.RenamedFrom.ID()] = true
+			}
+		}
+	}
+	look(&d.Says)
+	if c == nil {
+		return touched, nil
+	}
+	for i := range c.Record.Runs {
+		if run := &c.Record.Runs[i]; d.Run != "" && run.ID == d.Run {
+			for _, p := range run.Parts {
+				said, err := c.part(p.Hash)
+				if err != nil {
+					return nil, err
+				}
+				look(said)
+			}
+		}
+	}
+	return touched, nil
+}
+
+// A Planned is what one delta does. Without a Change it only touches: the
+// record and what was seen are refreshed, the revision stands still.
+type Planned struct {
+	Change *Change
+	Touch  Touch
+}
+
+// A Touch is what a delta refreshes.
+type Touch struct {
+	Key Key
+	// Record replaces the stored one; nil leaves it.
+	Record *Record
+	// Time is that of the delta, for Seen: the newest wins.
+	Time int64
+	Seen []Seen
+}
+
+// A Change is the difference that a delta makes to the read model, free of
+// how engines store it. Applying it twice is applying it once.
+type Change struct {
+	Key       Key
+	PutParts  map[uint64][]byte
+	DropParts []uint64
+	Flows     []FlowEdit
+	Pieces    []PieceEdit
+	Named     []NamedEdit
+	Aliases   []AliasEdit
+	Index     []IndexEdit
+	Lives     []LifeEdit
+	// Names are the names that the delta speaks of.
+	Names []Name
+}
+
+// The edits of a change. Without Targets, Facts or Put the row goes.
+type (
+	// A FlowEdit replaces the targets of a row.
+	FlowEdit struct {
+		Row     Row
+		Targets []Target
+	}
+	// A PieceEdit replaces what the contribution says of a node. From is when
+	// it began to say so.
+	PieceEdit struct {
+		Node  ID
+		Rank  uint8
+		Facts *Facts
+		From  int64
+	}
+	// A NamedEdit adds or removes a column that a flow names.
+	NamedEdit struct {
+		NamedRow
+		Put bool
+	}
+	// An AliasEdit adds or removes what the contribution says of an alias.
+	AliasEdit struct {
+		From, To ID
+		Put      bool
+	}
+	// An IndexEdit says that the contribution speaks, or spoke, of a node; the
+	// readers of history find it so. Writes: it wrote or dropped the node.
+	IndexEdit struct {
+		Node   ID
+		Writes bool
+		Put    bool
+	}
+	// A LifeEdit replaces the life of a data store.
+	LifeEdit struct {
+		Node ID
+		Life Life
+	}
+)
+
+// Nodes lists the nodes whose answers the change may alter, sorted: the base
+// of each, not its columns.
+func (c *Change) Nodes() []ID {
+	set := map[ID]bool{c.Key.Subject: true}
+	for _, e := range c.Flows {
+		set[e.Row.Node.Base()] = true
+	}
+	for _, e := range c.Pieces {
+		set[e.Node] = true
+	}
+	for _, e := range c.Aliases {
+		set[e.From], set[e.To] = true, true
+	}
+	for _, e := range c.Lives {
+		set[e.Node] = true
+	}
+	return slices.SortedFunc(maps.Keys(set), ID.Compare)
+}
+
+// Plan computes what d does to the store that s shows, and does it to s.
+// Missing must have returned nothing for d. It is pure but for s; on an error
+// s is as it was.
+func Plan(s *State, d *Delta) (Planned, error) {
+	k := d.Key()
+	old := s.contributions[k]
+	if old == nil {
+		if d.State == Expiring {
+			return Planned{}, nil
+		}
+		old = &contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}}
+	}
+	next := &contribution{Record: old.Record, parts: maps.Clone(old.parts)}
+	if next.parts == nil {
+		next.parts = map[uint64]*partContent{}
+	}
+	horizon := int64(math.MinInt64)
+	if d.State == Expiring {
+		horizon = d.Time
+	} else {
+		var part uint64
+		if b := AppendContent(nil, &d.Says); len(b) > len(nothingSaid) || d.Says.Streaming {
+			part = hash64(b)
+			if _, ok := next.parts[part]; !ok {
+				next.parts[part] = &partContent{bytes: b}
+			}
+		}
+		next.Record.add(d, part)
+	}
+	was, err := old.segments()
+	if err != nil {
+		return Planned{}, err
+	}
+	is, err := next.segments()
+	if err != nil {
+		return Planned{}, err
+	}
+	next.Record.prune(is, horizon)
+	if is, err = next.segments(); err != nil {
+		return Planned{}, err
+	}
+	p := Planned{Touch: Touch{Key: k, Time: d.Time, Seen: d.Seen}}
+	if !next.Record.equal(&old.Record) || len(old.Record.Runs) == 0 {
+		p.Touch.Record = &next.Record
+	}
+	ch := &Change{Key: k}
+	ch.parts(old, next)
+	lives, err := s.liveEdits(k, next, d)
+	if err != nil {
+		return Planned{}, err
+	}
+	ch.Lives = lives
+	if !sameSegments(was, is) {
+		if err := ch.rows(old, was, next, is); err != nil {
+			return Planned{}, err
+		}
+	}
+	if len(old.Record.Runs) == 0 && len(ch.Index) == 0 {
+		// A subject that has said nothing yet is known by its name.
+		ch.Names = []Name{d.Subject}
+		ch.Index = []IndexEdit{{Node: k.Subject, Put: true}}
+	}
+	if len(ch.PutParts)+len(ch.DropParts) == 0 && !ch.Visible() {
+		ch = nil
+	}
+	p.Change = ch
+	s.commit(k, next, ch)
+	return p, nil
+}
+
+var nothingSaid = AppendContent(nil, &Content{})
+
+// Visible reports whether readers can see the change. Parts alone are not
+// seen: those of an open run wait for its end. What is not visible does not
+// move the revision.
+func (c *Change) Visible() bool {
+	return len(c.Flows)+len(c.Pieces)+len(c.Named)+len(c.Aliases)+len(c.Index)+len(c.Lives)+len(c.Names) > 0
+}
+
+func (c *Change) parts(old, next *contribution) {
+	refs := map[uint64]bool{}
+	for i := range next.Record.Runs {
+		for _, p := range next.Record.Runs[i].Parts {
+			refs[p.Hash] = true
+		}
+	}
+	for h, p := range next.parts {
+		if !refs[h] {
+			delete(next.parts, h)
+			if _, stored := old.parts[h]; stored {
+				c.DropParts = append(c.DropParts, h)
+			}
+			continue
+		}
+		if _, stored := old.parts[h]; !stored {
+			if c.PutParts == nil {
+				c.PutParts = map[uint64][]byte{}
+			}
+			c.PutParts[h] = p.bytes
+		}
+	}
+	slices.Sort(c.DropParts)
+}
+
+func sameSegments(a, b []Segment) bool {
+	return slices.EqualFunc(a, b, func(x, y Segment) bool {
+		return x.From == y.From && x.To == y.To && x.Provisional == y.Provisional && x.Deletes == y.Deletes && slices.Equal(x.Parts, y.Parts)
+	})
+}
+
+// rows fills in the difference between what the two lists of segments imply.
+func (c *Change) rows(old *contribution, was []Segment, next *contribution, is []Segment) error {
+	before, from1, err := old.current(was)
+	if err != nil {
+		return err
+	}
+	after, from2, err := next.current(is)
+	if err != nil {
+		return err
+	}
+	for row, targets := range after.Flows {
+		if !slices.Equal(before.Flows[row], targets) {
+			c.Flows = append(c.Flows, FlowEdit{Row: row, Targets: targets})
+		}
+	}
+	for row := range before.Flows {
+		if _, ok := after.Flows[row]; !ok {
+			c.Flows = append(c.Flows, FlowEdit{Row: row})
+		}
+	}
+	slices.SortFunc(c.Flows, func(a, b FlowEdit) int { return a.Row.Compare(b.Row) })
+	type place struct {
+		node ID
+		rank uint8
+	}
+	pieces := map[place]string{}
+	for i := range before.Pieces {
+		p := &before.Pieces[i]
+		pieces[place{p.Node, p.Rank}] = string(AppendFacts(nil, &p.Facts))
+	}
+	for i := range after.Pieces {
+		p := &after.Pieces[i]
+		at := place{p.Node, p.Rank}
+		have, ok := pieces[at]
+		delete(pieces, at)
+		if !ok || from1 != from2 || have != string(AppendFacts(nil, &p.Facts)) {
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: from2})
+		}
+	}
+	for _, p := range before.Pieces {
+		if _, gone := pieces[place{p.Node, p.Rank}]; gone {
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank})
+		}
+	}
+	difference(before.Named, after.Named, func(r NamedRow, put bool) { c.Named = append(c.Named, NamedEdit{r, put}) })
+	difference(before.Aliases, after.Aliases, func(a [2]ID, put bool) {
+		c.Aliases = append(c.Aliases, AliasEdit{From: a[0], To: a[1], Put: put})
+	})
+	return c.index(old, was, next, is)
+}
+
+// difference calls f with what only one of two lists has.
+func difference[T comparable](before, after []T, f func(v T, put bool)) {
+	had := make(map[T]bool, len(before))
+	for _, v := range before {
+		had[v] = true
+	}
+	for _, v := range after {
+		if !had[v] {
+			f(v, true)
+		}
+		delete(had, v)
+	}
+	for _, v := range before {
+		if had[v] {
+			f(v, false)
+		}
+	}
+}
+
+// current derives the rows that hold now.
+func (c *contribution) current(segs []Segment) (Rows, int64, error) {
+	s := Current(segs)
+	if s == nil || s.Deletes {
+		return Rows{}, 0, nil
+	}
+	whole, err := c.fold(s.Parts)
+	if err != nil {
+		return Rows{}, 0, err
+	}
+	return Derive(c.Record.Subject, c.Record.Origin, whole), s.From, nil
+}
+
+// index lists the nodes that come into, or fall out of, what the contribution
+// speaks of at any time that is kept, and the names among them that are new.
+func (c *Change) index(old *contribution, was []Segment, next *contribution, is []Segment) error {
+	mentioned := func(con *contribution, segs []Segment, each func(Name)) (map[ID]bool, error) {
+		nodes := map[ID]bool{}
+		for _, s := range segs {
+			whole, err := con.fold(s.Parts)
+			if err != nil {
+				return nil, err
+			}
+			whole.Mentions(con.Record.Subject, func(n Name, writes bool) {
+				each(n)
+				base := n.ID().Base()
+				nodes[base] = nodes[base] || writes
+			})
+		}
+		return nodes, nil
+	}
+	known := map[ID]bool{}
+	before, err := mentioned(old, was, func(n Name) { known[n.ID()] = true })
+	if err != nil {
+		return err
+	}
+	after, err := mentioned(next, is, func(n Name) {
+		if id := n.ID(); !known[id] {
+			known[id] = true
+			c.Names = append(c.Names, n)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for node, writes := range after {
+		if had, ok := before[node]; !ok || had != writes {
+			c.Index = append(c.Index, IndexEdit{Node: node, Writes: writes, Put: true})
+		}
+	}
+	for node := range before {
+		if _, ok := after[node]; !ok {
+			c.Index = append(c.Index, IndexEdit{Node: node})
+		}
+	}
+	slices.SortFunc(c.Index, func(a, b IndexEdit) int { return a.Node.Compare(b.Node) })
+	return nil
+}
+
+// liveEdits recomputes the lives that d may alter.
+func (s *State) liveEdits(k Key, next *contribution, d *Delta) ([]LifeEdit, error) {
+	touched, err := s.touched(next, d)
+	if err != nil {
+		return nil, err
+	}
+	var edits []LifeEdit
+	for node, drops := range touched {
+		was := s.lives[node]
+		if len(was) == 0 && !drops {
+			continue
+		}
+		writers := []*contribution{next}
+		for w := range s.writers[node] {
+			if c := s.contributions[w]; c != nil && w != k {
+				writers = append(writers, c)
+			}
+		}
+		life, err := lifeOf(node, writers)
+		if err != nil {
+			return nil, err
+		}
+		if !life.equal(was) {
+			edits = append(edits, LifeEdit{Node: node, Life: life})
+		}
+	}
+	slices.SortFunc(edits, func(a, b LifeEdit) int { return a.Node.Compare(b.Node) })
+	return edits, nil
+}
+
+func (s *State) commit(k Key, next *contribution, c *Change) {
+	s.contributions[k] = next
+	if c == nil {
+		return
+	}
+	for _, e := range c.Lives {
+		s.lives[e.Node] = e.Life
+	}
+	for _, e := range c.Index {
+		if s.wrote[e.Node] == nil {
+			s.wrote[e.Node] = map[Key]bool{}
+		}
+		s.wrote[e.Node][k] = e.Writes
+		if s.writers[e.Node] != nil {
+			s.PutWriters(e.Node, nil)
+		}
+	}
+}

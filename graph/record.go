@@ -1,0 +1,271 @@
+package graph
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Record is the write model of one contribution: the runs that reported,
+// each with the parts that its events added. It is a join: adding the same
+// deltas in any order, any number of times, gives the same record. History is
+// a function of it (Segments).
+//
+// It is bounded: the newest keepRuns runs are kept whole; of older ones only
+// those that began a new content. So lineage that re-runs unchanged does not
+// grow, and an event that is later than keepRuns runs of its subject still
+// finds its place between the contents that are known.
+type Record struct {
+	Subject Name
+	Origin  string
+	Runs    []Run // by (Start, ID)
+}
+
+const (
+	keepRuns  = 16
+	keepParts = 64
+)
+
+// Forever is the end of what has not ended.
+const Forever = math.MaxInt64
+
+// A Run is one run of a subject, or, with an empty ID, one statement that
+// belongs to no run. Times are in nanoseconds since 1970; 0 is none.
+type Run struct {
+	ID string
+	// Start and End are the earliest and the latest event time seen.
+	Start, End int64
+	// Complete and Failed are the latest times of events that said so;
+	// FailState tells FAIL from ABORT.
+	Complete, Failed int64
+	FailState        RunState
+	Streaming        bool
+	// Deletes: the run says that there is nothing more to say.
+	Deletes bool
+	Parts   []Part // by (Last, Hash)
+}
+
+// A Part is a content that events of a run added, by its hash, and the
+// earliest and the latest time at which one did.
+type Part struct {
+	Hash        uint64
+	First, Last int64
+}
+
+// Key returns the key of the contribution.
+func (r *Record) Key() Key { return Key{Subject: r.Subject.ID(), Origin: r.Origin} }
+
+// State says how far the run has come.
+func (r *Run) State() RunState {
+	switch {
+	case r.Deletes:
+		return Deleting
+	case r.ID == "":
+		return Declared
+	case r.Complete > 0 && r.Complete >= r.Failed:
+		return Completed
+	case r.Failed > 0:
+		return r.FailState
+	case len(r.Parts) > 0 || r.End > r.Start:
+		return Running
+	}
+	return Started
+}
+
+// effective reports whether what the run says counts: a batch run once it is
+// complete, a streaming one as it reports.
+func (r *Run) effective() bool {
+	return r.Deletes || r.ID == "" || r.Streaming || r.Complete > 0 && r.Complete >= r.Failed
+}
+
+// add joins the delta into the record. part is the hash of what it says, 0
+// where it says nothing.
+func (r *Record) add(d *Delta, part uint64) {
+	r.Runs = slices.Clone(r.Runs)
+	deletes := d.State == Deleting
+	i := slices.IndexFunc(r.Runs, func(run Run) bool {
+		return run.ID == d.Run && run.Deletes == deletes && (d.Run != "" || run.Start == d.Time)
+	})
+	if i < 0 {
+		i = len(r.Runs)
+		r.Runs = append(r.Runs, Run{ID: d.Run, Start: d.Time, End: d.Time, Deletes: deletes})
+	}
+	run := &r.Runs[i]
+	run.Start, run.End = min(run.Start, d.Time), max(run.End, d.Time)
+	run.Streaming = run.Streaming || d.Says.Streaming
+	switch d.State {
+	case Completed:
+		run.Complete = max(run.Complete, d.Time)
+	case Failed, Aborted:
+		if d.Time > run.Failed || d.Time == run.Failed && d.State > run.FailState {
+			run.Failed, run.FailState = d.Time, d.State
+		}
+	}
+	if part != 0 {
+		run.addPart(part, d.Time)
+	}
+	slices.SortFunc(r.Runs, func(a, b Run) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func (r *Run) addPart(hash uint64, at int64) {
+	r.Parts = slices.Clone(r.Parts)
+	i := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Hash == hash })
+	if i < 0 {
+		r.Parts = append(r.Parts, Part{Hash: hash, First: at, Last: at})
+	} else {
+		p := &r.Parts[i]
+		p.First, p.Last = min(p.First, at), max(p.Last, at)
+	}
+	slices.SortFunc(r.Parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Hash, b.Hash))
+	})
+	if n := len(r.Parts) - keepParts; n > 0 {
+		r.Parts = r.Parts[n:]
+	}
+}
+
+func (r *Run) hashes(until int64) []uint64 {
+	var hs []uint64
+	for _, p := range r.Parts {
+		if p.First <= until {
+			hs = append(hs, p.Hash)
+		}
+	}
+	return hs
+}
+
+// A Segment is a time during which a contribution said the same.
+type Segment struct {
+	// From and To bound it: [From, To).
+	From, To int64
+	// Parts fold to the content, in this order.
+	Parts []uint64
+	// Provisional: no run has completed yet; this is what the newest says.
+	Provisional bool
+	// Deletes: the subject was deleted.
+	Deletes bool
+	// run indexes the run that began the segment.
+	run int
+}
+
+// Segments lays the runs out in time: versions are ordered by (start, id) of
+// their runs, and a version lasts until one with another content begins. same
+// says whether two lists of parts fold to the same content.
+func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
+	var effective []int
+	for i := range r.Runs {
+		if r.Runs[i].effective() {
+			effective = append(effective, i)
+		}
+	}
+	if len(effective) == 0 {
+		return r.provisional()
+	}
+	var segs []Segment
+	add := func(s Segment) {
+		if n := len(segs); n > 0 {
+			last := &segs[n-1]
+			if last.Deletes == s.Deletes && same(last.Parts, s.Parts) {
+				return
+			}
+			last.To = s.From
+		}
+		segs = append(segs, s)
+	}
+	for n, i := range effective {
+		run := &r.Runs[i]
+		until := int64(Forever)
+		if n+1 < len(effective) {
+			until = r.Runs[effective[n+1]].Start
+		}
+		if !run.Streaming || len(run.Parts) == 0 {
+			add(Segment{From: run.Start, To: Forever, Parts: run.hashes(Forever), Deletes: run.Deletes, run: i})
+			continue
+		}
+		var firsts []int64
+		for _, p := range run.Parts {
+			firsts = append(firsts, p.First)
+		}
+		slices.Sort(firsts)
+		for _, at := range slices.Compact(firsts) {
+			if at < until || at == run.Start {
+				add(Segment{From: at, To: Forever, Parts: run.hashes(at), run: i})
+			}
+		}
+	}
+	// Versions that began in the same nanosecond: the later one counts.
+	return slices.DeleteFunc(segs, func(s Segment) bool { return s.From >= s.To })
+}
+
+// provisional is the newest open run that says something, where none has
+// completed.
+func (r *Record) provisional() []Segment {
+	for i := len(r.Runs) - 1; i >= 0; i-- {
+		if run := &r.Runs[i]; run.Failed == 0 && len(run.Parts) > 0 {
+			return []Segment{{From: run.Start, To: Forever, Parts: run.hashes(Forever), Provisional: true, run: i}}
+		}
+	}
+	return nil
+}
+
+// Current returns the segment that holds now, or nil.
+func Current(segs []Segment) *Segment {
+	if len(segs) == 0 {
+		return nil
+	}
+	return &segs[len(segs)-1]
+}
+
+// SegmentAt returns the segment that holds at a time, or nil.
+func SegmentAt(segs []Segment, at int64) *Segment {
+	for i := range segs {
+		if segs[i].From <= at && at < segs[i].To {
+			return &segs[i]
+		}
+	}
+	return nil
+}
+
+// prune drops the runs that nothing needs: beyond the newest keepRuns, those
+// that began no segment, and those whose segment ended by horizon.
+func (r *Record) prune(segs []Segment, horizon int64) {
+	begins := map[int]bool{}
+	for _, s := range segs {
+		if s.To > horizon {
+			begins[s.run] = true
+		}
+	}
+	if c := Current(segs); c != nil && c.Deletes && c.From <= horizon {
+		r.Runs = nil
+		return
+	}
+	floor := len(r.Runs) - keepRuns
+	runs := r.Runs[:0:0]
+	for i := range r.Runs {
+		expired := r.Runs[i].End <= horizon && i != len(r.Runs)-1
+		if begins[i] || i >= floor && !expired {
+			runs = append(runs, r.Runs[i])
+		}
+	}
+	r.Runs = runs
+}
+
+// LastRun returns the newest run that has an id, or nil.
+func (r *Record) LastRun() *Run {
+	for i := len(r.Runs) - 1; i >= 0; i-- {
+		if r.Runs[i].ID != "" {
+			return &r.Runs[i]
+		}
+	}
+	return nil
+}
+
+// equal reports whether two records hold the same.
+func (r *Record) equal(o *Record) bool {
+	return slices.EqualFunc(r.Runs, o.Runs, func(a, b Run) bool {
+		return a.ID == b.ID && a.Start == b.Start && a.End == b.End && a.Complete == b.Complete && a.Failed == b.Failed &&
+			a.FailState == b.FailState && a.Streaming == b.Streaming && a.Deletes == b.Deletes && slices.Equal(a.Parts, b.Parts)
+	})
+}
