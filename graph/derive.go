@@ -295,7 +295,10 @@ func (c *Content) Mentions(subject Name, f func(n Name, writes bool)) {
 				name(d.Name.Of(d.Facts.Columns[j].Path), false)
 			}
 			if d.Lineage != nil {
-				d.Lineage.sources(func(s *Source) { name(s.Name, false) })
+				d.Lineage.sources(func(s *Source) {
+					name(s.Name.DataStore(), false)
+					name(s.Name, false)
+				})
 				for j := range d.Lineage.Columns {
 					name(d.Name.Of(d.Lineage.Columns[j].Column), false)
 				}

@@ -82,6 +82,11 @@ func (n Name) Folded() (namespace, name string) {
 	return strings.ToLower(n.Namespace), strings.ToLower(n.Name)
 }
 
+func (n Name) folded() Name {
+	n.Namespace, n.Name = n.Folded()
+	return n
+}
+
 var foldingSchemes = []string{"hive:", "trino:", "presto:", "arn:aws:glue:", "awsathena:", "spark:"}
 
 func foldsCase(namespace string) bool {
@@ -151,6 +156,9 @@ func (n Name) Check() error {
 	}
 	if len(n.Column) > MaxName {
 		return fmt.Errorf("column has %d bytes; at most %d are taken", len(n.Column), MaxName)
+	}
+	if strings.ContainsRune(n.Namespace+n.Name+n.Column, 0) {
+		return fmt.Errorf("name %q holds a NUL", n.Name)
 	}
 	return nil
 }

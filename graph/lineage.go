@@ -128,8 +128,12 @@ func parseCursor(s string, question uint64) (c cursor, id ID, err error) {
 // answer is whole, what was found so far, nearest first, is the answer, and
 // it says so.
 func GetLineage(ctx context.Context, v View, q Question) (*Answer, error) {
-	if q.Granularity == DataStores {
-		q.Root = q.Root.Base()
+	root, err := v.Resolve(ctx, q.Root)
+	if err != nil {
+		return nil, err
+	}
+	if q.Root = root; q.Granularity == DataStores {
+		q.Root = root.Base()
 	}
 	a := &Answer{Root: q.Root, Marks: v.Marks()}
 	skip := AnswerNode{level: -1}

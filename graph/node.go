@@ -67,15 +67,14 @@ func MergePieces(pieces []Piece) (f Facts, updated int64) {
 	return f, updated
 }
 
-// Finish makes a node of merged facts: defaults, the column if id is one.
-// named are the columns that live flows name, by display. It returns false
-// for a column that nothing names.
-func Finish(id ID, name Name, f Facts, updated int64, named []NamedRow, ever bool) (Node, bool) {
-	name.Column = ""
+// makeNode makes the node of id from what was merged: defaults, and the column
+// where id is one. named are the columns that flows name. It returns false for
+// a column that neither they nor the schema name.
+func makeNode(id ID, name Name, f Facts, named []NamedRow) (Node, bool) {
 	if f.Display != "" {
 		name.Name = f.Display
 	}
-	n := Node{ID: id, Name: name, Facts: f, Updated: updated}
+	n := Node{ID: id, Name: name, Facts: f}
 	if name.Kind == DataStoreKind {
 		n.Facts.Kind = cmp.Or(f.Kind, defaultKind(name.Namespace))
 		n.Facts.Platform = cmp.Or(f.Platform, defaultPlatform(name.Namespace))
@@ -93,7 +92,6 @@ func Finish(id ID, name Name, f Facts, updated int64, named []NamedRow, ever boo
 	if !id.IsColumn() {
 		return n, true
 	}
-	n.Name.Column = ""
 	for _, c := range n.Facts.Columns {
 		if id.Column(c.Path) == id {
 			n.Column = &c
@@ -109,7 +107,7 @@ func Finish(id ID, name Name, f Facts, updated int64, named []NamedRow, ever boo
 	n.Facts.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t Tag) bool {
 		return t.Column == "" || id.Column(t.Column) != id
 	})
-	return n, ever
+	return n, true
 }
 
 // defaultKind guesses the kind of a data store from its namespace, where no

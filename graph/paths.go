@@ -29,7 +29,14 @@ type Paths struct {
 
 // GetPaths answers a PathQuestion over any view.
 func GetPaths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
-	from, to := q.From, q.To
+	from, err := v.Resolve(ctx, q.From)
+	if err != nil {
+		return nil, err
+	}
+	to, err := v.Resolve(ctx, q.To)
+	if err != nil {
+		return nil, err
+	}
 	if q.Granularity == DataStores {
 		from, to = from.Base(), to.Base()
 	}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -38,7 +39,7 @@ func (n Need) IsZero() bool { return len(n.Contributions)+len(n.Lives)+len(n.Wri
 // changes planned before in the same batch. It is not safe for use by many at
 // once.
 type State struct {
-	contributions map[Key]*contribution // nil: known to be absent
+	contributions map[Key]*Contribution // nil: known to be absent
 	lives         map[ID]Life
 	writers       map[ID]map[Key]bool
 	// wrote holds what the batch did to the sets of writers, for those that
@@ -48,7 +49,7 @@ type State struct {
 
 // NewState returns a state that knows nothing yet.
 func NewState() *State {
-	return &State{contributions: map[Key]*contribution{}, lives: map[ID]Life{}, writers: map[ID]map[Key]bool{}, wrote: map[ID]map[Key]bool{}}
+	return &State{contributions: map[Key]*Contribution{}, lives: map[ID]Life{}, writers: map[ID]map[Key]bool{}, wrote: map[ID]map[Key]bool{}}
 }
 
 // PutContribution tells the state what the store has under a key: nil where
@@ -61,11 +62,7 @@ func (s *State) PutContribution(k Key, r *Record, parts map[uint64][]byte) {
 		s.contributions[k] = nil
 		return
 	}
-	c := &contribution{Record: *r, parts: make(map[uint64]*partContent, len(parts))}
-	for h, b := range parts {
-		c.parts[h] = &partContent{bytes: b}
-	}
-	s.contributions[k] = c
+	s.contributions[k] = NewContribution(*r, parts)
 }
 
 // PutLife tells the state the life of a data store, nil where it never died.
@@ -134,35 +131,43 @@ func (s *State) Missing(d *Delta) (Need, error) {
 	return n, nil
 }
 
-// touched lists the data stores whose life may depend on d: what its run
-// writes, and (true) what it drops or renames.
-func (s *State) touched(c *contribution, d *Delta) (map[ID]bool, error) {
+// touched lists the data stores whose life may depend on d: all that its run
+// writes; with true if the run drops or renames anything, since what parts of
+// a run say of one name meets only when they are folded.
+func (s *State) touched(c *Contribution, d *Delta) (map[ID]bool, error) {
 	touched := map[ID]bool{}
+	drops := false
 	look := func(said *Content) {
 		for i := range said.Writes {
 			w := &said.Writes[i]
-			id := w.Name.ID()
-			for _, id := range append(w.standsFor(), id) {
-				touched[id] = touched[id] || w.Lifecycle == LifecycleDrop
+			touched[w.Name.ID()] = false
+			for _, id := range w.standsFor() {
+				touched[id] = false
 			}
 			if !w.RenamedFrom.IsZero() {
-				touched[w.RenamedFrom.ID()] = true
+				touched[w.RenamedFrom.ID()] = false
 			}
+			drops = drops || w.Lifecycle == LifecycleDrop || !w.RenamedFrom.IsZero()
 		}
 	}
 	look(&d.Says)
-	if c == nil {
-		return touched, nil
-	}
-	for i := range c.Record.Runs {
-		if run := &c.Record.Runs[i]; d.Run != "" && run.ID == d.Run {
-			for _, p := range run.Parts {
+	if c != nil && d.Run != "" {
+		for i := range c.Record.Runs {
+			if c.Record.Runs[i].ID != d.Run {
+				continue
+			}
+			for _, p := range c.Record.Runs[i].Parts {
 				said, err := c.part(p.Hash)
 				if err != nil {
 					return nil, err
 				}
 				look(said)
 			}
+		}
+	}
+	if drops {
+		for id := range touched {
+			touched[id] = true
 		}
 	}
 	return touched, nil
@@ -197,7 +202,9 @@ type Change struct {
 	Aliases   []AliasEdit
 	Index     []IndexEdit
 	Lives     []LifeEdit
-	// Names are the names that the delta speaks of.
+	// Names are the names that the contribution has come to speak of, folded.
+	// Of two that share an id (columns in another case) stores keep the one
+	// that sorts first.
 	Names []Name
 }
 
@@ -209,12 +216,12 @@ type (
 		Targets []Target
 	}
 	// A PieceEdit replaces what the contribution says of a node. From is when
-	// it began to say so.
+	// it began to say so; Was and WasFrom are what it replaces, nil: nothing.
 	PieceEdit struct {
-		Node  ID
-		Rank  uint8
-		Facts *Facts
-		From  int64
+		Node          ID
+		Rank          uint8
+		Facts, Was    *Facts
+		From, WasFrom int64
 	}
 	// A NamedEdit adds or removes a column that a flow names.
 	NamedEdit struct {
@@ -269,9 +276,9 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		if d.State == Expiring {
 			return Planned{}, nil
 		}
-		old = &contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}}
+		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}}
 	}
-	next := &contribution{Record: old.Record, parts: maps.Clone(old.parts)}
+	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts)}
 	if next.parts == nil {
 		next.parts = map[uint64]*partContent{}
 	}
@@ -311,6 +318,11 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		return Planned{}, err
 	}
 	ch.Lives = lives
+	if !slices.EqualFunc(old.versions(), next.versions(), slices.Equal) {
+		if err := ch.index(old, next); err != nil {
+			return Planned{}, err
+		}
+	}
 	if !sameSegments(was, is) {
 		if err := ch.rows(old, was, next, is); err != nil {
 			return Planned{}, err
@@ -318,7 +330,7 @@ func Plan(s *State, d *Delta) (Planned, error) {
 	}
 	if len(old.Record.Runs) == 0 && len(ch.Index) == 0 {
 		// A subject that has said nothing yet is known by its name.
-		ch.Names = []Name{d.Subject}
+		ch.Names = []Name{d.Subject.folded()}
 		ch.Index = []IndexEdit{{Node: k.Subject, Put: true}}
 	}
 	if len(ch.PutParts)+len(ch.DropParts) == 0 && !ch.Visible() {
@@ -338,7 +350,7 @@ func (c *Change) Visible() bool {
 	return len(c.Flows)+len(c.Pieces)+len(c.Named)+len(c.Aliases)+len(c.Index)+len(c.Lives)+len(c.Names) > 0
 }
 
-func (c *Change) parts(old, next *contribution) {
+func (c *Change) parts(old, next *Contribution) {
 	refs := map[uint64]bool{}
 	for i := range next.Record.Runs {
 		for _, p := range next.Record.Runs[i].Parts {
@@ -370,7 +382,7 @@ func sameSegments(a, b []Segment) bool {
 }
 
 // rows fills in the difference between what the two lists of segments imply.
-func (c *Change) rows(old *contribution, was []Segment, next *contribution, is []Segment) error {
+func (c *Change) rows(old *Contribution, was []Segment, next *Contribution, is []Segment) error {
 	before, from1, err := old.current(was)
 	if err != nil {
 		return err
@@ -394,30 +406,31 @@ func (c *Change) rows(old *contribution, was []Segment, next *contribution, is [
 		node ID
 		rank uint8
 	}
-	pieces := map[place]string{}
+	hadFacts := map[place]*Facts{}
 	for i := range before.Pieces {
 		p := &before.Pieces[i]
-		pieces[place{p.Node, p.Rank}] = string(AppendFacts(nil, &p.Facts))
+		hadFacts[place{p.Node, p.Rank}] = &p.Facts
 	}
 	for i := range after.Pieces {
 		p := &after.Pieces[i]
 		at := place{p.Node, p.Rank}
-		have, ok := pieces[at]
-		delete(pieces, at)
-		if !ok || from1 != from2 || have != string(AppendFacts(nil, &p.Facts)) {
-			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: from2})
+		had := hadFacts[at]
+		delete(hadFacts, at)
+		if had == nil || from1 != from2 || !bytes.Equal(AppendFacts(nil, had), AppendFacts(nil, &p.Facts)) {
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: from2, Was: had, WasFrom: from1})
 		}
 	}
-	for _, p := range before.Pieces {
-		if _, gone := pieces[place{p.Node, p.Rank}]; gone {
-			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank})
+	for i := range before.Pieces {
+		p := &before.Pieces[i]
+		if had := hadFacts[place{p.Node, p.Rank}]; had != nil {
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Was: had, WasFrom: from1})
 		}
 	}
 	difference(before.Named, after.Named, func(r NamedRow, put bool) { c.Named = append(c.Named, NamedEdit{r, put}) })
 	difference(before.Aliases, after.Aliases, func(a [2]ID, put bool) {
 		c.Aliases = append(c.Aliases, AliasEdit{From: a[0], To: a[1], Put: put})
 	})
-	return c.index(old, was, next, is)
+	return nil
 }
 
 // difference calls f with what only one of two lists has.
@@ -440,7 +453,7 @@ func difference[T comparable](before, after []T, f func(v T, put bool)) {
 }
 
 // current derives the rows that hold now.
-func (c *contribution) current(segs []Segment) (Rows, int64, error) {
+func (c *Contribution) current(segs []Segment) (Rows, int64, error) {
 	s := Current(segs)
 	if s == nil || s.Deletes {
 		return Rows{}, 0, nil
@@ -454,31 +467,28 @@ func (c *contribution) current(segs []Segment) (Rows, int64, error) {
 
 // index lists the nodes that come into, or fall out of, what the contribution
 // speaks of at any time that is kept, and the names among them that are new.
-func (c *Change) index(old *contribution, was []Segment, next *contribution, is []Segment) error {
-	mentioned := func(con *contribution, segs []Segment, each func(Name)) (map[ID]bool, error) {
+func (c *Change) index(old, next *Contribution) error {
+	mentioned := func(con *Contribution, each func(Name)) (map[ID]bool, error) {
 		nodes := map[ID]bool{}
-		for _, s := range segs {
-			whole, err := con.fold(s.Parts)
-			if err != nil {
-				return nil, err
-			}
+		contents, err := con.Contents()
+		for _, whole := range contents {
 			whole.Mentions(con.Record.Subject, func(n Name, writes bool) {
 				each(n)
 				base := n.ID().Base()
 				nodes[base] = nodes[base] || writes
 			})
 		}
-		return nodes, nil
+		return nodes, err
 	}
 	known := map[ID]bool{}
-	before, err := mentioned(old, was, func(n Name) { known[n.ID()] = true })
+	before, err := mentioned(old, func(n Name) { known[n.ID()] = true })
 	if err != nil {
 		return err
 	}
-	after, err := mentioned(next, is, func(n Name) {
+	after, err := mentioned(next, func(n Name) {
 		if id := n.ID(); !known[id] {
 			known[id] = true
-			c.Names = append(c.Names, n)
+			c.Names = append(c.Names, n.folded())
 		}
 	})
 	if err != nil {
@@ -499,7 +509,7 @@ func (c *Change) index(old *contribution, was []Segment, next *contribution, is 
 }
 
 // liveEdits recomputes the lives that d may alter.
-func (s *State) liveEdits(k Key, next *contribution, d *Delta) ([]LifeEdit, error) {
+func (s *State) liveEdits(k Key, next *Contribution, d *Delta) ([]LifeEdit, error) {
 	touched, err := s.touched(next, d)
 	if err != nil {
 		return nil, err
@@ -510,13 +520,13 @@ func (s *State) liveEdits(k Key, next *contribution, d *Delta) ([]LifeEdit, erro
 		if len(was) == 0 && !drops {
 			continue
 		}
-		writers := []*contribution{next}
+		writers := []*Contribution{next}
 		for w := range s.writers[node] {
 			if c := s.contributions[w]; c != nil && w != k {
 				writers = append(writers, c)
 			}
 		}
-		life, err := lifeOf(node, writers)
+		life, err := LifeOf(node, writers)
 		if err != nil {
 			return nil, err
 		}
@@ -528,7 +538,7 @@ func (s *State) liveEdits(k Key, next *contribution, d *Delta) ([]LifeEdit, erro
 	return edits, nil
 }
 
-func (s *State) commit(k Key, next *contribution, c *Change) {
+func (s *State) commit(k Key, next *Contribution, c *Change) {
 	s.contributions[k] = next
 	if c == nil {
 		return

@@ -269,3 +269,10 @@ func (r *Record) equal(o *Record) bool {
 			a.FailState == b.FailState && a.Streaming == b.Streaming && a.Deletes == b.Deletes && slices.Equal(a.Parts, b.Parts)
 	})
 }
+
+// Expires reports whether something that the record holds may have ended by a
+// horizon.
+func (r *Record) Expires(horizon int64) bool {
+	n := len(r.Runs)
+	return n > 0 && r.Runs[0].End <= horizon && (n > 1 || r.Runs[0].Deletes)
+}

@@ -35,6 +35,16 @@ func Tokens(name string) []int {
 	return starts
 }
 
+// Word returns the word, perhaps empty, that s begins with.
+func Word(s string) string {
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 func isWord(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 0x80 }
 
 // A Rank is the place of one name among the answers to a search: by class,

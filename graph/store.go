@@ -58,11 +58,12 @@ type Mark struct{ Position, Revision uint64 }
 // Want says which costly parts of nodes are wanted.
 type Want uint8
 
-// The parts. Columns that only flows name, and partitions, are lists of their
-// own in the stores.
+// The parts. Columns that only flows name, partitions, and what was seen last
+// are lists of their own in the stores.
 const (
 	WantColumns Want = 1 << iota
 	WantPartitions
+	WantSeen
 )
 
 // A Node is what one or more names stand for.

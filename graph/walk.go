@@ -123,10 +123,8 @@ func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(le
 func (w *walker) reach(id ID, distance int) {
 	if w.o.Granularity == Columns && id.Kind() == DataStoreKind {
 		if id.IsColumn() {
-			if since, ok := w.whole[id.Base()]; ok && since <= distance {
-				if _, ok := w.dist[id]; !ok {
-					w.settle(id, since)
-				}
+			if since, ok := w.whole[id.Base()]; ok && since < distance {
+				w.settle(id, since)
 				return
 			}
 		} else {

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"headwater/graph"
+)
+
+// A list is nodes that came together: of one answer, or all that a field of
+// the nodes of another list leads to. What a field needs beyond the facts of
+// a node is loaded once, for the whole list, by the first node that is asked:
+// a query costs as many reads as it is deep, however long its lists are.
+type list struct {
+	s    *session
+	view graph.View
+	// sel is what the query selects of the nodes, anywhere.
+	sel selection
+	ids []graph.ID
+	// facts are those of the nodes that are known, and maybe of more.
+	facts map[graph.ID]*graph.Node
+	// says is what contributions say of the processes, where it is selected.
+	says map[graph.ID]*processSays
+
+	mu   sync.Mutex // guards next
+	next map[string]*step
+}
+
+// A step leads from each node of a list to nodes of another.
+type step struct {
+	once sync.Once
+	err  error
+	*list
+	to map[graph.ID][]graph.ID
+}
+
+// newList loads what sel selects of nodes. ids must be resolved; extra are
+// nodes whose facts somebody else needs. It returns what could not be asked.
+func newList(ctx context.Context, s *session, view graph.View, sel selection, ids []graph.ID, extra ...graph.ID) (*list, []graph.Gap, error) {
+	l := &list{s: s, view: view, sel: sel, ids: ids, facts: map[graph.ID]*graph.Node{}, next: map[string]*step{}}
+	need := slices.Clone(extra)
+	if sel.hasOther("id", "__typename", "dataStore") {
+		need = append(need, ids...)
+	}
+	var gaps []graph.Gap
+	if len(need) > 0 {
+		slices.SortFunc(need, graph.ID.Compare)
+		g, err := view.Nodes(ctx, slices.Compact(need), sel.want(), func(n graph.Node) error {
+			l.facts[n.ID] = &n
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		gaps = g
+	}
+	if sel.has("sql", "dialect", "parent", "lastRun", "provisional") {
+		g, err := l.loadSays(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		gaps = append(gaps, g...)
+	}
+	return l, gaps, nil
+}
+
+// node returns a node of the list, as the type that it has in the schema.
+func (l *list) node(id graph.ID) node {
+	switch {
+	case id.IsColumn():
+		return l.column(id)
+	case id.Kind() == graph.ProcessKind:
+		return l.process(id)
+	}
+	return l.dataStore(id)
+}
+
+func (l *list) dataStore(id graph.ID) *dataStore { return &dataStore{l.member(id)} }
+func (l *list) column(id graph.ID) *column       { return &column{l.member(id)} }
+func (l *list) process(id graph.ID) *process     { return &process{l.member(id)} }
+
+func (l *list) member(id graph.ID) member {
+	n := l.facts[id]
+	if n == nil {
+		// Its region can't be asked, or nothing but the id was selected.
+		n = &graph.Node{ID: id, Name: graph.Name{Kind: id.Kind(), Name: id.String()}, Column: &graph.Field{}}
+	}
+	return member{list: l, Node: n}
+}
+
+// nodes returns nodes of the list, in order.
+func (l *list) nodes(ids []graph.ID) []node {
+	ns := make([]node, len(ids))
+	for i, id := range ids {
+		ns[i] = l.node(id)
+	}
+	return ns
+}
+
+func (l *list) processes(ids []graph.ID) []*process {
+	ps := make([]*process, len(ids))
+	for i, id := range ids {
+		ps[i] = l.process(id)
+	}
+	return ps
+}
+
+func (l *list) dataStores(ids []graph.ID) []*dataStore {
+	ds := make([]*dataStore, len(ids))
+	for i, id := range ids {
+		ds[i] = l.dataStore(id)
+	}
+	return ds
+}
+
+// step returns the step of a key, which load finds out the first time.
+func (l *list) step(key string, load func(*step) error) (*step, error) {
+	l.mu.Lock()
+	st := l.next[key]
+	if st == nil {
+		st = &step{to: map[graph.ID][]graph.ID{}}
+		l.next[key] = st
+	}
+	l.mu.Unlock()
+	st.once.Do(func() { st.err = load(st) })
+	return st, st.err
+}
+
+// follow is a step that reads: targets tells where each node leads, and sel
+// what is selected there. What could not be asked is reported once, beside
+// the field that was asked first.
+func (l *list) follow(ctx context.Context, key string, sel selection, targets func(ctx context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error)) (*step, error) {
+	return l.step(key, func(st *step) error {
+		ctx, cancel := l.s.reading(ctx)
+		defer cancel()
+		gaps, err := targets(ctx, st.to)
+		if err != nil {
+			return err
+		}
+		var ids []graph.ID
+		for id, to := range st.to {
+			slices.SortFunc(to, graph.ID.Compare)
+			st.to[id] = slices.Compact(to)
+			ids = append(ids, to...)
+		}
+		slices.SortFunc(ids, graph.ID.Compare)
+		next, more, err := newList(ctx, l.s, l.view, sel, slices.Compact(ids))
+		if err != nil {
+			return err
+		}
+		reportGaps(ctx, append(gaps, more...))
+		st.list = next
+		return nil
+	})
+}
+
+// uses follows what processes read (Upstream) and write (Downstream), or the
+// processes that write (Upstream) and read (Downstream) data stores and
+// columns, as graph.Uses does for one.
+func (l *list) uses(ctx context.Context, field string, processes bool, dir graph.Direction) (*step, error) {
+	return l.follow(ctx, field, l.sel.at(field), func(ctx context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
+		var whole, columns []graph.ID
+		for _, id := range l.ids {
+			switch {
+			case id.IsColumn() && !processes:
+				columns = append(columns, id)
+			case !id.IsColumn() && processes == (id.Kind() == graph.ProcessKind):
+				whole = append(whole, id)
+			}
+		}
+		gaps, err := l.flows(ctx, whole, graph.Ask{Layer: graph.UseLayer, Dir: dir}, func(f graph.Flow) {
+			to[f.From] = append(to[f.From], f.To)
+		})
+		if err != nil {
+			return nil, err
+		}
+		more, err := l.flows(ctx, columns, graph.Ask{Layer: graph.ColumnLayer, Dir: dir}, func(f graph.Flow) {
+			if f.By.Subject.Kind() == graph.ProcessKind {
+				to[f.From] = append(to[f.From], f.By.Subject)
+			}
+		})
+		return append(gaps, more...), err
+	})
+}
+
+func (l *list) flows(ctx context.Context, ids []graph.ID, ask graph.Ask, each func(graph.Flow)) ([]graph.Gap, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return l.view.Flows(ctx, ids, ask, func(fs []graph.Flow) error {
+		for _, f := range fs {
+			each(f)
+		}
+		return nil
+	})
+}

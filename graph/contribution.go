@@ -1,0 +1,188 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Contribution is a record with the contents of its parts. Its methods
+// decode parts when they are first needed, so it is not safe for use by many
+// at once.
+type Contribution struct {
+	Record Record
+	parts  map[uint64]*partContent
+}
+
+// NewContribution joins a record with the stored form of its parts, by hash.
+func NewContribution(r Record, parts map[uint64][]byte) *Contribution {
+	c := &Contribution{Record: r, parts: make(map[uint64]*partContent, len(parts))}
+	for h, b := range parts {
+		c.parts[h] = &partContent{bytes: b}
+	}
+	return c
+}
+
+// At returns what the contribution says at a time, Forever being now. Its
+// content is nil where it says nothing.
+func (c *Contribution) At(at int64) (Said, error) {
+	said := Said{Record: c.Record}
+	segs, err := c.segments()
+	if err != nil {
+		return said, err
+	}
+	s := SegmentAt(segs, at)
+	if at == Forever {
+		s = Current(segs)
+	}
+	if s == nil || s.Deletes {
+		return said, nil
+	}
+	said.From, said.Provisional = s.From, s.Provisional
+	said.Content, err = c.fold(s.Parts)
+	return said, err
+}
+
+// A partContent is a part as it is stored; it is decoded when first needed.
+type partContent struct {
+	bytes   []byte
+	content *Content
+}
+
+func (c *Contribution) part(hash uint64) (*Content, error) {
+	p, ok := c.parts[hash]
+	if !ok {
+		return nil, &MissingPartError{Key: c.Record.Key(), Hash: hash}
+	}
+	if p.content == nil {
+		v, err := DecodeContent(p.bytes)
+		if err != nil {
+			return nil, err
+		}
+		p.content = &v
+	}
+	return p.content, nil
+}
+
+func (c *Contribution) fold(hashes []uint64) (*Content, error) {
+	parts := make([]*Content, len(hashes))
+	for i, h := range hashes {
+		p, err := c.part(h)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = p
+	}
+	return Fold(parts...), nil
+}
+
+// segments is Record.Segments with the contents at hand.
+func (c *Contribution) segments() ([]Segment, error) {
+	var failed error
+	segs := c.Record.Segments(func(a, b []uint64) bool {
+		if slices.Equal(a, b) {
+			return true
+		}
+		x, err := c.fold(a)
+		y, err2 := c.fold(b)
+		if err = cmp.Or(err, err2); err != nil {
+			failed = err
+			return false
+		}
+		return slices.Equal(AppendContent(nil, x), AppendContent(nil, y))
+	})
+	return segs, failed
+}
+
+// written lists what the run at index i wrote, and what it dropped and when.
+func (c *Contribution) written(i int) (writes []ID, drops []drop, err error) {
+	run := &c.Record.Runs[i]
+	whole, err := c.fold(run.hashes(Forever))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range whole.Writes {
+		if d.Lifecycle != LifecycleDrop {
+			writes = append(writes, d.Name.ID())
+			writes = append(writes, d.standsFor()...)
+		}
+		if d.Lifecycle == LifecycleDrop || !d.RenamedFrom.IsZero() {
+			x := drop{node: d.Name.ID(), at: run.End}
+			if d.Lifecycle != LifecycleDrop {
+				x.node, x.to = d.RenamedFrom.ID(), d.Name
+			}
+			for _, p := range run.Parts {
+				said, err := c.part(p.Hash)
+				if err != nil {
+					return nil, nil, err
+				}
+				if slices.ContainsFunc(said.Writes, func(w Dataset) bool {
+					return w.Lifecycle == d.Lifecycle && w.Name.ID() == d.Name.ID()
+				}) {
+					x.at = p.Last
+				}
+			}
+			drops = append(drops, x)
+			if d.Lifecycle == LifecycleDrop {
+				for _, id := range d.standsFor() {
+					drops = append(drops, drop{node: id, at: x.at})
+				}
+			}
+		}
+	}
+	return writes, drops, nil
+}
+
+// standsFor lists the names that the dataset is said to stand for: who writes
+// or drops a location writes or drops its table.
+func (d *Dataset) standsFor() []ID {
+	var ids []ID
+	own := d.Name.ID()
+	for _, a := range d.Aliases {
+		if a.From.ID() == own {
+			ids = append(ids, a.To.ID())
+		}
+	}
+	return ids
+}
+
+type drop struct {
+	node ID
+	at   int64
+	to   Name
+}
+
+// versions lists the parts of everything that the contribution said, once
+// each: by its runs that count, or provisionally. A run that another hides,
+// having begun at the same time, is among them.
+func (c *Contribution) versions() [][]uint64 {
+	var all [][]uint64
+	add := func(hashes []uint64) {
+		if !slices.ContainsFunc(all, func(have []uint64) bool { return slices.Equal(have, hashes) }) {
+			all = append(all, hashes)
+		}
+	}
+	for i := range c.Record.Runs {
+		if run := &c.Record.Runs[i]; run.effective() {
+			add(run.hashes(Forever))
+		}
+	}
+	for _, s := range c.Record.provisional() {
+		if len(all) == 0 {
+			add(s.Parts)
+		}
+	}
+	return all
+}
+
+// Contents folds everything that the contribution said, at any time.
+func (c *Contribution) Contents() ([]*Content, error) {
+	var contents []*Content
+	for _, hashes := range c.versions() {
+		whole, err := c.fold(hashes)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, whole)
+	}
+	return contents, nil
+}

@@ -1,0 +1,501 @@
+// Package graphtest holds what every engine is measured with: a plain model
+// store, the conformance suite, and a generator of realistic platforms.
+package graphtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"headwater/graph"
+)
+
+// A Model is a store that keeps the write model in maps and derives all rows
+// anew for each view. It ignores the differences that Plan computes, and so
+// tells whether an engine that applies them ends in the same graph.
+type Model struct {
+	region string
+
+	mu      sync.Mutex // guards all below
+	mark    graph.Mark
+	records map[graph.Key]graph.Record
+	parts   map[graph.Key]map[uint64][]byte
+	names   map[graph.ID]graph.Name
+	seen    map[graph.ID]map[string]stamped
+	slices  map[graph.ID]map[string]int64
+	rows    *modelRows // nil: to be derived
+}
+
+type stamped struct {
+	at   int64
+	json []byte
+}
+
+// NewModel returns an empty model store of one region.
+func NewModel(region string) *Model {
+	return &Model{region: region, records: map[graph.Key]graph.Record{}, parts: map[graph.Key]map[uint64][]byte{},
+		names: map[graph.ID]graph.Name{}, seen: map[graph.ID]map[string]stamped{}, slices: map[graph.ID]map[string]int64{}}
+}
+
+// Load implements graph.Store.
+func (m *Model) Load(_ context.Context, n graph.Need, s *graph.State) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rows, err := m.derive()
+	if err != nil {
+		return err
+	}
+	for _, k := range n.Contributions {
+		r, ok := m.records[k]
+		if !ok {
+			s.PutContribution(k, nil, nil)
+			continue
+		}
+		s.PutContribution(k, &r, m.parts[k])
+	}
+	for _, id := range n.Lives {
+		s.PutLife(id, rows.lives[id])
+	}
+	for _, id := range n.Writers {
+		var keys []graph.Key
+		for k, writes := range rows.index[id] {
+			if writes {
+				keys = append(keys, k)
+			}
+		}
+		s.PutWriters(id, keys)
+	}
+	return nil
+}
+
+// Apply implements graph.Store.
+func (m *Model) Apply(_ context.Context, b graph.Batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b.Mark.Position <= m.mark.Position {
+		return nil
+	}
+	m.mark, m.rows = b.Mark, nil
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		if m.parts[c.Key] == nil {
+			m.parts[c.Key] = map[uint64][]byte{}
+		}
+		m.parts[c.Key] = maps.Clone(m.parts[c.Key])
+		maps.Copy(m.parts[c.Key], c.PutParts)
+		for _, h := range c.DropParts {
+			delete(m.parts[c.Key], h)
+		}
+		for _, n := range c.Names {
+			if have, ok := m.names[n.ID()]; !ok || n.Compare(have) < 0 {
+				m.names[n.ID()] = n
+			}
+		}
+	}
+	for _, t := range b.Touches {
+		if t.Record != nil {
+			if len(t.Record.Runs) == 0 {
+				delete(m.records, t.Key)
+			} else {
+				m.records[t.Key] = *t.Record
+			}
+		}
+		for _, s := range t.Seen {
+			if err := m.see(s, t.Time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Model) see(s graph.Seen, at int64) error {
+	id := s.Name.ID()
+	facets, err := graph.SplitFacets(s.Facets)
+	if err != nil {
+		return err
+	}
+	if m.seen[id] == nil {
+		m.seen[id] = map[string]stamped{}
+	}
+	for name, b := range facets {
+		if have := m.seen[id][name]; have.json == nil || graph.Newer(at, b, have.at, have.json) {
+			m.seen[id][name] = stamped{at, b}
+		}
+	}
+	for _, p := range s.Partitions {
+		if m.slices[id] == nil {
+			m.slices[id] = map[string]int64{}
+		}
+		if have, ok := m.slices[id][p]; !ok || at < have {
+			m.slices[id][p] = at
+		}
+	}
+	return nil
+}
+
+// Applied implements graph.Store.
+func (m *Model) Applied(context.Context) (graph.Mark, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mark, nil
+}
+
+// Contributions implements graph.Store.
+func (m *Model) Contributions(_ context.Context, after graph.Key) iter.Seq2[graph.Record, error] {
+	m.mu.Lock()
+	records := maps.Clone(m.records)
+	m.mu.Unlock()
+	return func(yield func(graph.Record, error) bool) {
+		for _, k := range slices.SortedFunc(maps.Keys(records), graph.Key.Compare) {
+			if k.Compare(after) > 0 && !yield(records[k], nil) {
+				return
+			}
+		}
+	}
+}
+
+// Names implements graph.Store.
+func (m *Model) Names(context.Context) iter.Seq2[graph.Name, error] {
+	m.mu.Lock()
+	names := slices.SortedFunc(maps.Values(m.names), graph.Name.Compare)
+	m.mu.Unlock()
+	return func(yield func(graph.Name, error) bool) {
+		for _, n := range names {
+			if n.Column == "" && !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Close implements graph.Store.
+func (m *Model) Close() error { return nil }
+
+// View implements graph.Store.
+func (m *Model) View(_ context.Context, at graph.At) (graph.View, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rows, err := m.derive()
+	if err != nil {
+		return nil, err
+	}
+	when := int64(graph.Forever)
+	if !at.AsOf.IsZero() {
+		when = at.AsOf.UnixNano()
+	}
+	return graph.NewView(rows, when), nil
+}
+
+// modelRows are all rows, derived anew; they do not change afterwards.
+type modelRows struct {
+	marks   map[string]graph.Mark
+	cons    map[graph.Key]*lockedContribution
+	names   map[graph.ID]graph.Name
+	flows   map[graph.Row]map[graph.Key][]graph.Target
+	columns map[graph.ID][]graph.ID // rows of columns, by data store
+	pieces  map[graph.ID][]graph.Piece
+	named   map[graph.ID][]graph.NamedRow
+	to      map[graph.ID][]graph.ID
+	from    map[graph.ID][]graph.ID
+	index   map[graph.ID]map[graph.Key]bool
+	lives   map[graph.ID]graph.Life
+	seen    map[graph.ID]map[string][]byte
+	slices  map[graph.ID]map[string]int64
+}
+
+type lockedContribution struct {
+	sync.Mutex
+	*graph.Contribution
+}
+
+func (m *Model) derive() (*modelRows, error) {
+	if m.rows != nil {
+		return m.rows, nil
+	}
+	r := &modelRows{marks: map[string]graph.Mark{m.region: m.mark}, cons: map[graph.Key]*lockedContribution{}, names: maps.Clone(m.names),
+		flows: map[graph.Row]map[graph.Key][]graph.Target{}, columns: map[graph.ID][]graph.ID{}, pieces: map[graph.ID][]graph.Piece{},
+		named: map[graph.ID][]graph.NamedRow{}, to: map[graph.ID][]graph.ID{}, from: map[graph.ID][]graph.ID{},
+		index: map[graph.ID]map[graph.Key]bool{}, lives: map[graph.ID]graph.Life{}, seen: map[graph.ID]map[string][]byte{}, slices: map[graph.ID]map[string]int64{}}
+	for k, record := range m.records {
+		c := graph.NewContribution(record, m.parts[k])
+		r.cons[k] = &lockedContribution{Contribution: c}
+		said, err := c.At(graph.Forever)
+		if err != nil {
+			return nil, err
+		}
+		if said.Content != nil {
+			r.add(k, &said)
+		}
+		if err := r.speak(k, c); err != nil {
+			return nil, err
+		}
+	}
+	writers := map[graph.ID][]*graph.Contribution{}
+	for id, keys := range r.index {
+		for k, writes := range keys {
+			if writes {
+				writers[id] = append(writers[id], r.cons[k].Contribution)
+			}
+		}
+	}
+	for id, cons := range writers {
+		life, err := graph.LifeOf(id, cons)
+		if err != nil {
+			return nil, err
+		}
+		if len(life) > 0 {
+			r.lives[id] = life
+		}
+		for _, p := range life {
+			if !p.RenamedTo.IsZero() {
+				r.from[p.RenamedTo.ID()] = append(r.from[p.RenamedTo.ID()], id)
+			}
+		}
+	}
+	for id, facets := range m.seen {
+		r.seen[id] = map[string][]byte{}
+		for name, s := range facets {
+			r.seen[id][name] = s.json
+		}
+	}
+	for id, ps := range m.slices {
+		r.slices[id] = maps.Clone(ps)
+	}
+	m.rows = r
+	return r, nil
+}
+
+func (r *modelRows) add(k graph.Key, said *graph.Said) {
+	rows := graph.Derive(said.Record.Subject, k.Origin, said.Content)
+	for row, targets := range rows.Flows {
+		if r.flows[row] == nil {
+			r.flows[row] = map[graph.Key][]graph.Target{}
+		}
+		r.flows[row][k] = targets
+		if base := row.Node.Base(); row.Node.IsColumn() && !slices.Contains(r.columns[base], row.Node) {
+			r.columns[base] = append(r.columns[base], row.Node)
+		}
+	}
+	for _, p := range rows.Pieces {
+		r.pieces[p.Node] = append(r.pieces[p.Node], graph.Piece{Rank: p.Rank, From: said.From, By: k, Facts: p.Facts})
+	}
+	for _, n := range rows.Named {
+		r.named[n.Column.Base()] = append(r.named[n.Column.Base()], n)
+	}
+	for _, a := range rows.Aliases {
+		if !slices.Contains(r.to[a[0]], a[1]) {
+			r.to[a[0]] = append(r.to[a[0]], a[1])
+			r.from[a[1]] = append(r.from[a[1]], a[0])
+		}
+	}
+}
+
+// speak notes what a contribution speaks of, in any of its versions.
+func (r *modelRows) speak(k graph.Key, c *graph.Contribution) error {
+	note := func(n graph.Name, writes bool) {
+		base := n.ID().Base()
+		if r.index[base] == nil {
+			r.index[base] = map[graph.Key]bool{}
+		}
+		r.index[base][k] = r.index[base][k] || writes
+	}
+	note(c.Record.Subject, false)
+	contents, err := c.Contents()
+	for _, content := range contents {
+		content.Mentions(c.Record.Subject, note)
+	}
+	return err
+}
+
+func sorted[V any](m map[graph.Key]V) []graph.Key {
+	return slices.SortedFunc(maps.Keys(m), graph.Key.Compare)
+}
+
+// The methods below implement graph.Raw.
+
+func (r *modelRows) Marks() map[string]graph.Mark { return r.marks }
+
+func (r *modelRows) Close() error { return nil }
+
+func (r *modelRows) AliasTargets(from graph.ID) ([]graph.ID, error) {
+	return slices.SortedFunc(slices.Values(r.to[from]), graph.ID.Compare), nil
+}
+
+func (r *modelRows) AliasSources(to graph.ID) ([]graph.ID, error) {
+	return slices.SortedFunc(slices.Values(r.from[to]), graph.ID.Compare), nil
+}
+
+func (r *modelRows) Life(node graph.ID) (graph.Life, error) { return r.lives[node], nil }
+
+func (r *modelRows) Names(_ context.Context, ids []graph.ID, emit func(graph.ID, graph.Name) error) error {
+	for _, id := range ids {
+		if n, ok := r.names[id]; ok {
+			if err := emit(id, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Flows(_ context.Context, layer graph.Layer, dir graph.Direction, names []graph.ID, whole bool, emit func(graph.ID, graph.Key, []graph.Target) error) error {
+	for _, name := range names {
+		nodes := []graph.ID{name}
+		if whole {
+			nodes = append(nodes, r.columns[name]...)
+		}
+		for _, node := range nodes {
+			row := r.flows[graph.Row{Layer: layer, Dir: dir, Node: node}]
+			for _, k := range sorted(row) {
+				if err := emit(node, k, row[k]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Pieces(_ context.Context, names []graph.ID, emit func(graph.ID, graph.Piece) error) error {
+	for _, name := range names {
+		for _, p := range r.pieces[name] {
+			if err := emit(name, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Named(_ context.Context, base graph.ID, emit func(graph.NamedRow) error) error {
+	for _, n := range r.named[base] {
+		if err := emit(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Seen(_ context.Context, name graph.ID) (map[string][]byte, error) {
+	return r.seen[name], nil
+}
+
+func (r *modelRows) Partitions(_ context.Context, name graph.ID, emit func(graph.Partition) error) error {
+	for p, at := range r.slices[name] {
+		if err := emit(graph.Partition{Name: p, Created: at}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Speakers(_ context.Context, names []graph.ID, emit func(graph.ID, graph.Key) error) error {
+	for _, name := range names {
+		for _, k := range sorted(r.index[name]) {
+			if err := emit(name, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Contributions(_ context.Context, keys []graph.Key, emit func(*graph.Contribution) error) error {
+	for _, want := range keys {
+		for _, k := range sorted(r.cons) {
+			if k.Subject != want.Subject || want.Origin != "" && k.Origin != want.Origin {
+				continue
+			}
+			c := r.cons[k]
+			c.Lock()
+			err := emit(c.Contribution)
+			c.Unlock()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) Search(_ context.Context, text string, after graph.Rank, emit func(graph.Rank) (bool, error)) error {
+	var ranks []graph.Rank
+	for id, n := range r.names {
+		if rank := graph.RankName(graph.SearchText(n), text, id); rank.Class != graph.NoMatch && rank.Compare(after) > 0 {
+			ranks = append(ranks, rank)
+		}
+	}
+	slices.SortFunc(ranks, graph.Rank.Compare)
+	for _, rank := range ranks {
+		if more, err := emit(rank); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *modelRows) AliasedNames(_ context.Context, after graph.ID, emit func(graph.ID) (bool, error)) error {
+	for _, id := range slices.SortedFunc(maps.Keys(r.to), graph.ID.Compare) {
+		if id.Compare(after) <= 0 {
+			continue
+		}
+		if more, err := emit(id); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Feeder plans deltas and applies them to stores, as a region does, without
+// a log.
+type Feeder struct {
+	Region   string
+	position uint64
+	revision uint64
+}
+
+// Feed plans the deltas as one batch against each store and applies it.
+func (f *Feeder) Feed(ctx context.Context, stores []graph.Store, deltas ...graph.Delta) error {
+	revision := uint64(math.MaxUint64)
+	f.position++
+	for _, store := range stores {
+		b := graph.Batch{Region: f.Region, Mark: graph.Mark{Position: f.position, Revision: f.revision}}
+		s := graph.NewState()
+		for i := range deltas {
+			p, err := graph.LoadAndPlan(ctx, store, s, &deltas[i])
+			if err != nil {
+				return err
+			}
+			b.Add(p)
+		}
+		if revision != math.MaxUint64 && b.Mark.Revision != revision {
+			return fmt.Errorf("stores disagree on the revision after %d batches: %d and %d", f.position, revision, b.Mark.Revision)
+		}
+		revision = b.Mark.Revision
+		if err := store.Apply(ctx, b); err != nil {
+			return err
+		}
+	}
+	f.revision = revision
+	return nil
+}
+
+// Feed gives deltas to a new store and fails the test if it can't.
+func Feed(t testing.TB, store graph.Store, deltas ...graph.Delta) {
+	t.Helper()
+	mark, err := store.Applied(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Feeder{Region: cmp.Or(deltas[0].Subject.Region, "local"), position: mark.Position, revision: mark.Revision}
+	if err := f.Feed(context.Background(), []graph.Store{store}, deltas...); err != nil {
+		t.Fatal(err)
+	}
+}

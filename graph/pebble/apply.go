@@ -1,0 +1,217 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"headwater/graph"
+)
+
+// Apply implements graph.Store: the batch and its mark are one atomic write.
+func (s *Store) Apply(_ context.Context, b graph.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.Mark.Position <= s.mark.Position {
+		return nil
+	}
+	w := &writer{Batch: s.db.NewIndexedBatch()}
+	defer func() { _ = w.Close() }()
+	revision := s.mark.Revision
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		if err := w.change(c); err != nil {
+			return fmt.Errorf("apply change of %s by %s: %w", c.Key.Subject, c.Key.Origin, err)
+		}
+		if c.Visible() {
+			revision++
+			entry := Change{Position: b.Mark.Position, By: c.Key, Nodes: c.Nodes()}
+			set(w.Batch, space(spaceStream).u64(revision), entry.encode())
+		}
+	}
+	for i := range b.Touches {
+		if err := w.touch(&b.Touches[i]); err != nil {
+			return fmt.Errorf("apply touch of %s by %s: %w", b.Touches[i].Key.Subject, b.Touches[i].Key.Origin, err)
+		}
+	}
+	// Cut the stream a thousand at a time.
+	if keep := s.o.KeepChanges; revision > keep && revision/1000 != s.mark.Revision/1000 {
+		_ = w.DeleteRange(space(spaceStream), space(spaceStream).u64(revision-keep), nil)
+	}
+	set(w.Batch, metaMark, key(nil).u64(b.Mark.Position).u64(b.Mark.Revision))
+	if err := w.Commit(pebble.NoSync); err != nil {
+		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
+	}
+	s.mark = b.Mark
+	return nil
+}
+
+// A writer turns edits into writes. It reads what it has written.
+type writer struct{ *pebble.Batch }
+
+func (w *writer) put(present bool, k, v []byte) {
+	if present {
+		set(w.Batch, k, v)
+	} else {
+		unset(w.Batch, k)
+	}
+}
+
+func (w *writer) change(c *graph.Change) error {
+	for h, b := range c.PutParts {
+		set(w.Batch, partKey(c.Key, h), b)
+	}
+	for _, h := range c.DropParts {
+		unset(w.Batch, partKey(c.Key, h))
+	}
+	for _, e := range c.Flows {
+		var v []byte
+		if e.Targets != nil {
+			v = graph.AppendTargets(nil, e.Targets)
+		}
+		w.put(e.Targets != nil, flowKey(e.Row, c.Key), v)
+	}
+	for _, e := range c.Pieces {
+		if e.Was != nil {
+			unset(w.Batch, pieceKey(e.Node, e.Rank, graph.AppendFacts(nil, e.Was), e.WasFrom, c.Key))
+		}
+		if e.Facts != nil {
+			v := graph.AppendFacts(nil, e.Facts)
+			set(w.Batch, pieceKey(e.Node, e.Rank, v, e.From, c.Key), v)
+		}
+	}
+	for _, e := range c.Named {
+		w.put(e.Put, namedKey(e.NamedRow, c.Key), nil)
+	}
+	for _, e := range c.Aliases {
+		w.put(e.Put, aliasKey(e.From, e.To, c.Key), nil)
+		w.put(e.Put, aliasReverseKey(e.From, e.To, c.Key), nil)
+	}
+	for _, e := range c.Index {
+		v := []byte{0}
+		if e.Writes {
+			v[0] = 1
+		}
+		w.put(e.Put, indexKey(e.Node, c.Key), v)
+	}
+	for _, e := range c.Lives {
+		if err := w.life(e); err != nil {
+			return err
+		}
+	}
+	for i := range c.Names {
+		if err := w.name(&c.Names[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) life(e graph.LifeEdit) error {
+	was, err := readLife(w, e.Node)
+	if err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		life graph.Life
+		put  bool
+	}{{was, false}, {e.Life, true}} {
+		for _, p := range l.life {
+			if !p.RenamedTo.IsZero() {
+				w.put(l.put, aliasReverseKey(e.Node, p.RenamedTo.ID(), renamed), nil)
+			}
+		}
+	}
+	w.put(len(e.Life) > 0, space(spaceLife).id(e.Node), graph.AppendLife(nil, e.Life))
+	return nil
+}
+
+// name notes a name, and what searches find it by. Of two that share an id
+// the one that sorts first stays.
+func (w *writer) name(n *graph.Name) error {
+	id := n.ID()
+	k := space(spaceName).id(id)
+	b, err := get(w, k)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		have, err := graph.DecodeName(b)
+		if err != nil {
+			return err
+		}
+		if have.ID() != id || have.DataStore().Compare(n.DataStore()) != 0 {
+			return fmt.Errorf("names %s and %s share the id %s", have, n, id)
+		}
+		if n.Compare(have) >= 0 {
+			return nil
+		}
+	}
+	set(w.Batch, k, graph.AppendName(nil, n))
+	text := graph.SearchText(*n)
+	if id.IsColumn() {
+		// Columns share the entries of their path.
+		tail := pathID(id)
+		set(w.Batch, append(space(spaceColumn), tail[16:]...).id(id), nil)
+		id = tail
+	}
+	if b == nil {
+		w.index(text, id)
+	}
+	return nil
+}
+
+// pathID is the id under which a column's path is searched.
+func pathID(column graph.ID) graph.ID {
+	var id graph.ID
+	copy(id[16:], column[16:])
+	return id
+}
+
+func (w *writer) index(text string, id graph.ID) {
+	set(w.Batch, space(spaceText).text(text).id(id), nil)
+	for _, at := range graph.Tokens(text) {
+		if word := graph.Word(text[at:]); word != "" {
+			set(w.Batch, append(space(spaceWord), word...), nil)
+		}
+		if at > 0 {
+			set(w.Batch, space(spaceSuffix).text(text[at:]).id(id), []byte(text[:at]))
+		}
+	}
+}
+
+func (w *writer) touch(t *graph.Touch) error {
+	if t.Record != nil {
+		w.put(len(t.Record.Runs) > 0, recordKey(t.Key), graph.AppendRecord(nil, t.Record))
+	}
+	for _, s := range t.Seen {
+		facets, err := graph.SplitFacets(s.Facets)
+		if err != nil {
+			return err
+		}
+		id := s.Name.ID()
+		for name, facet := range facets {
+			k := append(space(spaceSeen).id(id), name...)
+			have, err := get(w, k)
+			if err != nil {
+				return err
+			}
+			if len(have) < 8 || graph.Newer(t.Time, facet, int64(binary.BigEndian.Uint64(have)), have[8:]) {
+				set(w.Batch, k, append(key(nil).u64(uint64(t.Time)), facet...))
+			}
+		}
+		for _, p := range s.Partitions {
+			k := append(space(spacePartition).id(id), p...)
+			have, err := get(w, k)
+			if err != nil {
+				return err
+			}
+			if len(have) != 8 || t.Time < int64(binary.BigEndian.Uint64(have)) {
+				set(w.Batch, k, key(nil).u64(uint64(t.Time)))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package pebble
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headwater/graph"
+	"headwater/graph/graphtest"
+)
+
+func open(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(t.TempDir(), Options{Region: "local", CacheBytes: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestEngineAnswersAsTheModelDoes(t *testing.T) {
+	const worlds, rounds = 40, 125
+	operations, questions := 0, 0
+	for world := range worlds {
+		r := graphtest.NewRandom(uint64(world))
+		stores := []graph.Store{graphtest.NewModel("local"), open(t)}
+		feeder := graphtest.Feeder{Region: "local"}
+		for range rounds {
+			var batch []graph.Delta
+			for range 1 + r.IntN(3) {
+				batch = append(batch, r.Delta())
+			}
+			operations += len(batch)
+			if err := feeder.Feed(context.Background(), stores, batch...); err != nil {
+				t.Fatalf("world %d: %v", world, err)
+			}
+			for range 2 {
+				q, a, err := graphtest.Ask(context.Background(), r, stores...)
+				if err != nil {
+					t.Fatalf("world %d: %v", world, err)
+				}
+				questions++
+				if a[0] != a[1] {
+					t.Fatalf("world %d, after %d operations: %s\n(-model +engine):\n%s", world, operations, q, cmp.Diff(strings.Split(a[0], "\n"), strings.Split(a[1], "\n")))
+				}
+			}
+		}
+	}
+	t.Logf("%d operations, %d questions", operations, questions)
+}

@@ -1,0 +1,334 @@
+// Package pebble keeps a graph on a local disk, in Pebble: the default engine.
+//
+//	keys.go    what is stored under which key
+//	store.go   open, close, marks, the change stream
+//	load.go    what planning reads
+//	apply.go   a batch becomes one atomic write
+//	read.go    the rows of one snapshot (graph.Raw)
+//	search.go  names by prefix, word and substring
+//
+// A batch and its mark are one atomic write. It is not synced by itself: the
+// region's log is, and is replayed from the mark that is found after a crash.
+// Sync makes what was applied durable, so that the log can be cut.
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strconv"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"headwater/graph"
+)
+
+// Options say how a store is opened. Region is needed; the rest has defaults.
+type Options struct {
+	// Region is the region whose graph this is. A store belongs to one.
+	Region string
+	// CacheBytes is the size of the block cache. Default: 256 MiB.
+	CacheBytes int64
+	// MemTableBytes is the size of one memtable. Default: 64 MiB.
+	MemTableBytes uint64
+	// KeepChanges is how many entries of the change stream are kept. Default:
+	// 1,000,000.
+	KeepChanges uint64
+	// FS is the file system. Default: the machine's.
+	FS  vfs.FS
+	Log *slog.Logger
+}
+
+func (o *Options) defaults() {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 256 << 20
+	}
+	if o.MemTableBytes == 0 {
+		o.MemTableBytes = 64 << 20
+	}
+	if o.KeepChanges == 0 {
+		o.KeepChanges = 1_000_000
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+}
+
+// A Store is a graph in a folder.
+type Store struct {
+	db *pebble.DB
+	o  Options
+
+	mu   sync.Mutex // guards mark; held while a batch is applied
+	mark graph.Mark
+}
+
+var _ graph.Store = (*Store)(nil)
+
+var (
+	metaFormat = append(space(spaceMeta), "format"...)
+	metaRegion = append(space(spaceMeta), "region"...)
+	metaMark   = append(space(spaceMeta), "mark"...)
+)
+
+// Open opens the store in a folder, or makes one there.
+func Open(dir string, o Options) (*Store, error) {
+	o.defaults()
+	if o.Region == "" {
+		return nil, errors.New("open graph store: Options.Region is empty")
+	}
+	db, err := pebble.Open(dir, pebbleOptions(&o))
+	if err != nil {
+		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
+	}
+	s := &Store{db: db, o: o}
+	if err := s.begin(dir); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+func pebbleOptions(o *Options) *pebble.Options {
+	p := &pebble.Options{
+		CacheSize:          o.CacheBytes,
+		MemTableSize:       o.MemTableBytes,
+		FS:                 o.FS,
+		FormatMajorVersion: pebble.FormatNewest,
+		Logger:             logger{o.Log},
+	}
+	for i := range p.Levels {
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return p
+}
+
+// begin checks what the folder holds, or marks an empty one as ours.
+func (s *Store) begin(dir string) error {
+	format, err := s.get(metaFormat)
+	if err != nil {
+		return err
+	}
+	if format == nil {
+		b := s.db.NewBatch()
+		set(b, metaFormat, []byte(strconv.Itoa(graph.FormatVersion)))
+		set(b, metaRegion, []byte(s.o.Region))
+		return b.Commit(pebble.Sync)
+	}
+	if v := string(format); v != strconv.Itoa(graph.FormatVersion) {
+		return fmt.Errorf("graph store in %s has format version %s; this headwater reads version %d", dir, v, graph.FormatVersion)
+	}
+	region, err := s.get(metaRegion)
+	if err != nil {
+		return err
+	}
+	if string(region) != s.o.Region {
+		return fmt.Errorf("graph store in %s belongs to region %q, not %q", dir, region, s.o.Region)
+	}
+	s.mark, err = readMark(s.db)
+	return err
+}
+
+func readMark(r pebble.Reader) (graph.Mark, error) {
+	b, err := get(r, metaMark)
+	if err != nil || b == nil {
+		return graph.Mark{}, err
+	}
+	if len(b) != 16 {
+		return graph.Mark{}, fmt.Errorf("mark of %d bytes: %w", len(b), graph.ErrFormat)
+	}
+	return graph.Mark{Position: binary.BigEndian.Uint64(b), Revision: binary.BigEndian.Uint64(b[8:])}, nil
+}
+
+// get returns a copy of the value of a key, nil where there is none.
+func get(r pebble.Reader, k []byte) ([]byte, error) {
+	v, closer, err := r.Get(k)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := append(make([]byte, 0, len(v)), v...)
+	return c, closer.Close()
+}
+
+func (s *Store) get(k []byte) ([]byte, error) { return get(s.db, k) }
+
+// set and unset write to a batch, which fails at the commit if at all.
+func set(b *pebble.Batch, k, v []byte) { _ = b.Set(k, v, nil) }
+func unset(b *pebble.Batch, k []byte)  { _ = b.Delete(k, nil) }
+
+// scan calls f with what stands under a prefix, until it returns false. The
+// slices are f's only until it returns; the key comes without the prefix.
+func scan(r pebble.Reader, prefix []byte, f func(rest, value []byte) (bool, error)) (err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		if more, err := f(it.Key()[len(prefix):], v); err != nil || !more {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// Applied implements graph.Store.
+func (s *Store) Applied(context.Context) (graph.Mark, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mark, nil
+}
+
+// Sync makes everything that was applied durable, and returns its mark.
+func (s *Store) Sync() (graph.Mark, error) {
+	s.mu.Lock()
+	m := s.mark
+	s.mu.Unlock()
+	return m, s.db.LogData(nil, pebble.Sync)
+}
+
+// View implements graph.Store. It waits for nothing: the region does.
+func (s *Store) View(_ context.Context, at graph.At) (graph.View, error) {
+	snap := s.db.NewSnapshot()
+	mark, err := readMark(snap)
+	if err != nil {
+		return nil, errors.Join(err, snap.Close())
+	}
+	when := int64(graph.Forever)
+	if !at.AsOf.IsZero() {
+		when = at.AsOf.UnixNano()
+	}
+	return graph.NewView(&rows{snap: snap, region: s.o.Region, mark: mark}, when), nil
+}
+
+// Contributions implements graph.Store.
+func (s *Store) Contributions(ctx context.Context, after graph.Key) iter.Seq2[graph.Record, error] {
+	return func(yield func(graph.Record, error) bool) {
+		start := space(spaceRecord).by(after)
+		err := scan(s.db, space(spaceRecord), func(rest, v []byte) (bool, error) {
+			if string(rest) <= string(start[1:]) && after != (graph.Key{}) {
+				return true, ctx.Err()
+			}
+			r, err := graph.DecodeRecord(v)
+			if err != nil {
+				return false, err
+			}
+			return yield(r, nil), ctx.Err()
+		})
+		if err != nil {
+			yield(graph.Record{}, err)
+		}
+	}
+}
+
+// Names implements graph.Store.
+func (s *Store) Names(ctx context.Context) iter.Seq2[graph.Name, error] {
+	return func(yield func(graph.Name, error) bool) {
+		err := scan(s.db, space(spaceName), func(_, v []byte) (bool, error) {
+			n, err := graph.DecodeName(v)
+			if err != nil || n.Column != "" {
+				return true, err
+			}
+			return yield(n, nil), ctx.Err()
+		})
+		if err != nil {
+			yield(graph.Name{}, err)
+		}
+	}
+}
+
+// A Change is one entry of the change stream: which contribution made which
+// revision, and the nodes whose answers it may alter.
+type Change struct {
+	Revision, Position uint64
+	By                 graph.Key
+	Nodes              []graph.ID
+}
+
+// Changes yields the entries of the change stream after a revision, in order.
+// The stream is cut at Options.KeepChanges: a first entry that does not follow
+// the revision asked for tells that some are gone.
+func (s *Store) Changes(ctx context.Context, after uint64) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		err := scan(s.db, space(spaceStream), func(rest, v []byte) (bool, error) {
+			c := Change{Revision: binary.BigEndian.Uint64(rest)}
+			if c.Revision <= after {
+				return true, nil
+			}
+			if err := c.decode(v); err != nil {
+				return false, err
+			}
+			return yield(c, nil), ctx.Err()
+		})
+		if err != nil {
+			yield(Change{}, err)
+		}
+	}
+}
+
+func (c *Change) encode() []byte {
+	b := binary.BigEndian.AppendUint64([]byte{graph.FormatVersion}, c.Position)
+	b = binary.AppendUvarint(b, uint64(len(c.Nodes)))
+	for _, n := range c.Nodes {
+		b = append(b, n[:]...)
+	}
+	return append(key(b).id(c.By.Subject), c.By.Origin...)
+}
+
+func (c *Change) decode(b []byte) error {
+	bad := fmt.Errorf("change %d of %d bytes: %w", c.Revision, len(b), graph.ErrFormat)
+	if len(b) < 9 || b[0] != graph.FormatVersion {
+		return bad
+	}
+	c.Position = binary.BigEndian.Uint64(b[1:])
+	n, size := binary.Uvarint(b[9:])
+	if size <= 0 || n > uint64(len(b)) || len(b) < 9+size+(int(n)+1)*idLen {
+		return bad
+	}
+	b = b[9+size:]
+	for range n {
+		var id graph.ID
+		id, b = cutID(b)
+		c.Nodes = append(c.Nodes, id)
+	}
+	c.By = cutBy(b)
+	return nil
+}
+
+// DiskBytes returns how much disk the store takes.
+func (s *Store) DiskBytes() uint64 { return s.db.Metrics().DiskSpaceUsage() }
+
+// Close closes the store. Views must have been closed before.
+func (s *Store) Close() error {
+	if err := s.db.LogData(nil, pebble.Sync); err != nil {
+		return errors.Join(err, s.db.Close())
+	}
+	return s.db.Close()
+}
+
+func hash(b []byte) uint64 { return xxhash.Sum64(b) }
+
+// logger sends what Pebble has to say to slog: its notes are our debug.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Infof(format string, args ...any) { l.log.Debug(fmt.Sprintf(format, args...)) }
+
+func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
+
+func (l logger) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

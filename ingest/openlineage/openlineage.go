@@ -1,0 +1,60 @@
+// Package openlineage decodes OpenLineage events (specification 2-0-2: run,
+// dataset and job events) into deltas. It does no I/O and keeps no state.
+//
+// The pieces: reader.go walks a message once, over jsontext; fault.go says
+// where and why something cannot be taken; time.go reads event times; event.go
+// reads the envelope and puts the deltas together. run.go and dataset.go read
+// the facets of runs and jobs and of datasets; facet.go is what facets have
+// in common, and keeps those that are only seen. lineage.go reads facet
+// columnLineage, explicit.go facet lineage.
+//
+// What is understood and stable becomes graph.Content. What changes with every
+// run, or is not understood, goes to graph.Seen as it was sent.
+//
+// An event is taken or it is not: what is wrong with its envelope or with a
+// name is fatal. A facet that is not what its schema says is kept as seen and
+// reported, and the event is taken without it. Of a key that an object has
+// twice the last counts.
+package openlineage
+
+import (
+	"strings"
+
+	"headwater/graph"
+	"headwater/ingest"
+)
+
+// Origin is the origin of what OpenLineage events say.
+const Origin = "openlineage"
+
+// Decode reads one event. Its deltas begin with that of the event's subject:
+// the job, or the dataset where there is no job. Those that follow state the
+// lineage that an event gives of its inputs, which are no output of the job.
+// The deltas do not share memory with the message.
+func Decode(m ingest.Message) ingest.Decoded {
+	if bad, deep := tooDeep(m.Body); deep {
+		return ingest.Decoded{Rejected: []ingest.Rejected{bad}}
+	}
+	var e event
+	e.r.open(m.Body, m.Region)
+	e.read()
+	if e.r.err != nil {
+		return ingest.Decoded{Rejected: []ingest.Rejected{notJSON(m.Body)}}
+	}
+	return e.decoded(m.Received)
+}
+
+// runState reads an eventType. What is not known adds to the run.
+func runState(eventType string) graph.RunState {
+	switch {
+	case strings.EqualFold(eventType, "START"):
+		return graph.Started
+	case strings.EqualFold(eventType, "COMPLETE"):
+		return graph.Completed
+	case strings.EqualFold(eventType, "FAIL"):
+		return graph.Failed
+	case strings.EqualFold(eventType, "ABORT"):
+		return graph.Aborted
+	}
+	return graph.Running
+}

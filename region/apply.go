@@ -1,0 +1,256 @@
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"headwater/graph"
+	"headwater/region/log"
+)
+
+const (
+	batchEntries = 1024
+	batchBytes   = 4 << 20
+	trimEvery    = 2 * time.Second
+	sweepEvery   = time.Hour
+)
+
+// syncer is what a store can do that applies without syncing.
+type syncer interface {
+	Sync() (graph.Mark, error)
+}
+
+// Run applies what is in the log, and what is appended, until ctx ends. Then
+// it applies what has been acknowledged before and returns.
+func (n *Node) Run(ctx context.Context) error {
+	defer func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.finished = true
+		close(n.moved)
+		n.moved = make(chan struct{})
+	}()
+	trimmed := time.Now()
+	for {
+		from := n.mark().Position + 1
+		if _, last := n.log.Bounds(); ctx.Err() != nil && last < from {
+			break
+		}
+		wait := ctx
+		if ctx.Err() != nil {
+			wait = context.WithoutCancel(ctx) // there is something to read
+		}
+		entries, err := n.log.Read(wait, from, batchEntries, batchBytes)
+		switch {
+		case errors.Is(err, log.ErrClosed):
+			return n.trim()
+		case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			continue
+		case err != nil:
+			if !n.pause(ctx, fmt.Errorf("read the log from %d: %w", from, err)) {
+				return err
+			}
+			continue
+		}
+		n.note(entries[0].Appended)
+		for {
+			if err = n.applyBatch(context.WithoutCancel(ctx), entries); err == nil {
+				break
+			}
+			if !n.pause(ctx, fmt.Errorf("apply from %d: %w", from, err)) {
+				return err
+			}
+		}
+		if time.Since(trimmed) > trimEvery {
+			trimmed = time.Now()
+			if err := n.trim(); err != nil {
+				n.o.Log.Error("cut the log", "region", n.o.Region, "err", err)
+			}
+		}
+	}
+	return n.trim()
+}
+
+func (n *Node) mark() graph.Mark {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.applied
+}
+
+func (n *Node) note(oldest time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.oldest = oldest
+}
+
+// pause says what stands in the way and waits a little; it returns false if
+// ctx ends.
+func (n *Node) pause(ctx context.Context, err error) bool {
+	n.o.Log.Error("applying stands still; trying again", "region", n.o.Region, "err", err)
+	n.mu.Lock()
+	n.trouble = err
+	n.mu.Unlock()
+	select {
+	case <-time.After(time.Second):
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// trim cuts the log up to what the store holds durably.
+func (n *Node) trim() error {
+	m := n.mark()
+	if s, ok := n.store.(syncer); ok {
+		var err error
+		if m, err = s.Sync(); err != nil {
+			return err
+		}
+	}
+	return n.log.Trim(m.Position)
+}
+
+// applyBatch plans the entries over one overlay and applies them as one batch.
+func (n *Node) applyBatch(ctx context.Context, entries []log.Entry) error {
+	mark := n.mark()
+	b := graph.Batch{Region: n.o.Region, Mark: mark}
+	state := graph.NewState()
+	var all []*graph.Delta
+	for i := range entries {
+		for j := range entries[i].Deltas {
+			all = append(all, &entries[i].Deltas[j])
+		}
+	}
+	// What is damaged shows again, one by one, below.
+	if err := graph.LoadFor(ctx, n.store, state, all...); err != nil && !damaged(err) {
+		return err
+	}
+	planned := 0
+	for i := range entries {
+		e := &entries[i]
+		for j := range e.Deltas {
+			p, err := n.plan(ctx, state, &e.Deltas[j])
+			if err != nil {
+				if !isFault(err) {
+					return err
+				}
+				if err := n.bury(e, j, err); err != nil {
+					return err
+				}
+				continue
+			}
+			b.Add(p)
+			planned++
+		}
+		b.Mark.Position = e.Offset
+	}
+	if err := n.store.Apply(ctx, b); err != nil {
+		return err
+	}
+	n.Stats.Batches.Add(1)
+	n.Stats.Changes.Add(b.Mark.Revision - mark.Revision)
+	n.Stats.Touches.Add(uint64(planned - len(b.Changes)))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.applied, n.trouble = b.Mark, nil
+	close(n.moved)
+	n.moved = make(chan struct{})
+	return nil
+}
+
+// A fault is an error of one delta, not of the store.
+type fault struct{ error }
+
+func (f fault) Unwrap() error { return f.error }
+
+func isFault(err error) bool {
+	var f fault
+	return errors.As(err, &f)
+}
+
+// damaged reports whether an error is of what is stored, not of the storing.
+func damaged(err error) bool {
+	var missing *graph.MissingPartError
+	return errors.Is(err, graph.ErrFormat) || errors.As(err, &missing)
+}
+
+// plan plans one delta. What it can't plan, or panics on, is a fault.
+func (n *Node) plan(ctx context.Context, s *graph.State, d *graph.Delta) (p graph.Planned, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n.o.Log.Error("planning panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+			err = fault{fmt.Errorf("planning panicked: %v", r)}
+		}
+	}()
+	if err := graph.LoadFor(ctx, n.store, s, d); err != nil {
+		if damaged(err) {
+			return p, fault{err}
+		}
+		return p, err
+	}
+	if p, err = n.o.Plan(s, d); err != nil {
+		return p, fault{err}
+	}
+	for _, seen := range d.Seen {
+		if _, err := graph.SplitFacets(seen.Facets); err != nil {
+			return p, fault{err}
+		}
+	}
+	return p, nil
+}
+
+func (n *Node) bury(e *log.Entry, index int, reason error) error {
+	n.o.Log.Error("set aside as a dead letter", "region", n.o.Region, "offset", e.Offset, "index", index, "subject", e.Deltas[index].Subject.String(), "err", reason)
+	n.Stats.Dead.Add(1)
+	return n.log.Bury(log.DeadLetter{Offset: e.Offset, Index: uint32(index), At: e.Appended, Reason: reason.Error(), Delta: e.Deltas[index]})
+}
+
+// Sweep asks, now and then, that what has ended longer ago than the retention
+// be forgotten, until ctx ends.
+func (n *Node) Sweep(ctx context.Context) error {
+	if n.o.Retention < 0 {
+		return nil
+	}
+	for {
+		if err := n.SweepOnce(ctx, time.Now().Add(-n.o.Retention)); err != nil && ctx.Err() == nil {
+			n.o.Log.Error("forget what has ended", "region", n.o.Region, "err", err)
+		}
+		select {
+		case <-time.After(sweepEvery):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// SweepOnce asks that what ended before a time be forgotten.
+func (n *Node) SweepOnce(ctx context.Context, before time.Time) error {
+	horizon := before.UnixNano()
+	var events [][]graph.Delta
+	flush := func() error {
+		_, err := n.append(ctx, events)
+		events = nil
+		return err
+	}
+	for r, err := range n.store.Contributions(ctx, graph.Key{}) {
+		if err != nil {
+			return err
+		}
+		if !r.Expires(horizon) {
+			continue
+		}
+		events = append(events, []graph.Delta{{Subject: r.Subject, Origin: r.Origin, State: graph.Expiring, Time: horizon}})
+		if len(events) == 256 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return flush()
+}

@@ -1,0 +1,368 @@
+// Package region is one region's node: it takes deltas in, keeps them in a
+// log, and one writer applies them, in log order, to the region's graph.
+//
+//	Append  → log (one sync for many) → receipt
+//	apply   → load → plan over the overlay of the batch → Store.Apply
+//	View    → waits until what was asked for is applied
+//
+// What can't be planned is set aside as a dead letter. What presses back:
+// entries that wait to be applied, bytes in flight, and little free space.
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"headwater/graph"
+	"headwater/ingest"
+	"headwater/region/log"
+)
+
+// Options say how a node runs. Region is needed; the rest has defaults.
+type Options struct {
+	Region string
+	// Retention is how long closed versions are kept. Default: 90 days; less
+	// than 0 is forever.
+	Retention time.Duration
+	// MaxLag is how many entries may wait to be applied. Default: 200,000.
+	MaxLag uint64
+	// MaxBytes is how many bytes of deltas may be on their way into the log.
+	// Default: 256 MiB.
+	MaxBytes int64
+	// MinFree is the free space, in bytes, below which intake refuses.
+	// Default: 1 GiB; less than 0 is none.
+	MinFree int64
+	// Free returns the free space of the data's disk, in bytes. Default: asks
+	// the file system of Dir.
+	Free func() (int64, error)
+	Dir  string
+	// Rules are the aliases and naming rules of the configuration.
+	Rules Rules
+	// Plan is graph.Plan, unless a test breaks it on purpose.
+	Plan func(s *graph.State, d *graph.Delta) (graph.Planned, error)
+	Log  *slog.Logger
+}
+
+func (o *Options) defaults() {
+	if o.Retention == 0 {
+		o.Retention = 90 * 24 * time.Hour
+	}
+	if o.MaxLag == 0 {
+		o.MaxLag = 200_000
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 256 << 20
+	}
+	if o.MinFree == 0 {
+		o.MinFree = 1 << 30
+	}
+	if o.Plan == nil {
+		o.Plan = graph.Plan
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Free == nil {
+		dir := o.Dir
+		o.Free = func() (int64, error) {
+			u, err := vfs.Default.GetDiskUsage(filepath.Clean(dir))
+			return int64(min(u.AvailBytes, math.MaxInt64)), err
+		}
+	}
+}
+
+// Stats count what a node has done since it started.
+type Stats struct {
+	// Events and Deltas were acknowledged.
+	Events, Deltas atomic.Uint64
+	// Changes moved the revision; Touches only refreshed; Dead were set aside.
+	Changes, Touches, Dead atomic.Uint64
+	// Refused is how often intake was refused for load or space.
+	Refused atomic.Uint64
+	// Batches were applied.
+	Batches atomic.Uint64
+}
+
+// A Node is a region. It is safe for use by many at once.
+type Node struct {
+	o     Options
+	store graph.Store
+	log   *log.Log
+	Stats Stats
+
+	inFlight atomic.Int64
+	free     freeSpace
+	named    sync.Map // ids of names that rules have been applied to
+
+	mu       sync.Mutex // guards all below
+	applied  graph.Mark
+	moved    chan struct{} // closed, and made anew, when applied moves
+	oldest   time.Time     // when the oldest entry that waits was appended
+	trouble  error         // why applying stands still, if it does
+	finished bool
+}
+
+var (
+	_ ingest.Sink  = (*Node)(nil)
+	_ graph.Reader = (*Node)(nil)
+)
+
+// New returns a node over an open store and log. Run applies.
+func New(store graph.Store, l *log.Log, o Options) (*Node, error) {
+	if o.Region == "" {
+		return nil, errors.New("region: Options.Region is empty")
+	}
+	o.defaults()
+	n := &Node{o: o, store: store, log: l, moved: make(chan struct{})}
+	mark, err := store.Applied(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	n.applied = mark
+	first, last := l.Bounds()
+	if mark.Position+1 < first {
+		return nil, fmt.Errorf("region %q: the graph is at %d, but the log begins at %d: the graph's folder is older than the log's; restore both from one backup", o.Region, mark.Position, first)
+	}
+	if mark.Position > last {
+		o.Log.Warn("the log is behind the graph, as if it had been lost; going on from the graph", "region", o.Region, "graph", mark.Position, "log", last)
+		if err := l.Advance(mark.Position); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// Append implements ingest.Sink.
+func (n *Node) Append(ctx context.Context, events [][]graph.Delta) (ingest.Receipt, error) {
+	events, size := n.withRules(events)
+	if err := n.admit(size); err != nil {
+		n.Stats.Refused.Add(1)
+		return ingest.Receipt{}, err
+	}
+	defer n.inFlight.Add(-size)
+	return n.append(ctx, events)
+}
+
+func (n *Node) append(ctx context.Context, events [][]graph.Delta) (ingest.Receipt, error) {
+	offset, err := n.log.Append(ctx, events)
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
+	n.Stats.Events.Add(uint64(len(events)))
+	for _, e := range events {
+		n.Stats.Deltas.Add(uint64(len(e)))
+	}
+	return ingest.Receipt{Region: n.o.Region, Offset: offset}, nil
+}
+
+// admit reserves size bytes in flight, or says why not.
+func (n *Node) admit(size int64) error {
+	if err := n.Intake(); err != nil {
+		return err
+	}
+	if total := n.inFlight.Add(size); total > n.o.MaxBytes && total != size {
+		n.inFlight.Add(-size)
+		return fmt.Errorf("%d MiB are in flight: %w", total>>20, ingest.ErrOverloaded)
+	}
+	return nil
+}
+
+// Intake returns why the node takes nothing in for now, or nil.
+func (n *Node) Intake() error {
+	if err := n.free.check(&n.o); err != nil {
+		return err
+	}
+	_, last := n.log.Bounds()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if lag := last - n.applied.Position; last > n.applied.Position && lag > n.o.MaxLag {
+		return fmt.Errorf("%d entries wait: %w", lag, ingest.ErrOverloaded)
+	}
+	return nil
+}
+
+// freeSpace remembers the free space for a moment: asking for each event
+// would cost more than the event.
+type freeSpace struct {
+	mu    sync.Mutex
+	asked time.Time
+	err   error
+}
+
+func (f *freeSpace) check(o *Options) error {
+	if o.MinFree < 0 {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := time.Now(); now.Sub(f.asked) > 200*time.Millisecond {
+		f.asked, f.err = now, nil
+		free, err := o.Free()
+		switch {
+		case err != nil:
+			o.Log.Warn("ask for free space", "dir", o.Dir, "err", err)
+		case free < o.MinFree:
+			f.err = fmt.Errorf("%d MiB are free, %d are kept: %w", free>>20, o.MinFree>>20, ingest.ErrNoSpace)
+		}
+	}
+	return f.err
+}
+
+// WaitApplied implements ingest.Sink.
+func (n *Node) WaitApplied(ctx context.Context, r ingest.Receipt) error {
+	if r.Region != n.o.Region {
+		return fmt.Errorf("%s is of another region than %q", r, n.o.Region)
+	}
+	for {
+		n.mu.Lock()
+		applied, moved, finished := n.applied.Position, n.moved, n.finished
+		n.mu.Unlock()
+		if applied >= r.Offset {
+			return nil
+		}
+		if finished {
+			return log.ErrClosed
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not applied yet, %s@%d is: %w", r, n.o.Region, applied, ctx.Err())
+		}
+	}
+}
+
+// View implements graph.Reader. It waits for what At.AtLeast asks, at most
+// half the time that ctx has; what is still behind then is a gap.
+func (n *Node) View(ctx context.Context, at graph.At) (graph.View, error) {
+	var gaps []graph.Gap
+	for region, offset := range at.AtLeast {
+		if region != n.o.Region {
+			gaps = append(gaps, graph.Gap{Region: region, Reason: "not a region of this node"})
+			continue
+		}
+		wait := ctx
+		if deadline, ok := ctx.Deadline(); ok {
+			var cancel context.CancelFunc
+			wait, cancel = context.WithDeadline(ctx, time.Now().Add(time.Until(deadline)/2))
+			defer cancel()
+		}
+		if err := n.WaitApplied(wait, ingest.Receipt{Region: region, Offset: offset}); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			gaps = append(gaps, graph.Gap{Region: region, Reason: "behind: " + err.Error()})
+		}
+	}
+	v, err := n.store.View(ctx, at)
+	if err != nil || len(gaps) == 0 {
+		return v, err
+	}
+	return gapped{v, gaps}, nil
+}
+
+// gapped is a view that is behind what was asked for, and says so.
+type gapped struct {
+	graph.View
+	gaps []graph.Gap
+}
+
+func (g gapped) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
+	gaps, err := g.View.Flows(ctx, frontier, f, emit)
+	return append(gaps, g.gaps...), err
+}
+
+func (g gapped) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
+	gaps, err := g.View.Nodes(ctx, ids, want, emit)
+	return append(gaps, g.gaps...), err
+}
+
+// A Status is how a node is.
+type Status struct {
+	Region string
+	// Mark is what is applied; Last is the newest entry of the log.
+	Mark graph.Mark
+	Last uint64
+	// Lag is how long the oldest entry has waited to be applied.
+	Lag time.Duration
+	// Trouble is why applying stands still, or nil. Intake is why nothing is
+	// taken in, or nil.
+	Trouble, Intake error
+}
+
+// Status returns how the node is.
+func (n *Node) Status() Status {
+	_, last := n.log.Bounds()
+	intake := n.Intake()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := Status{Region: n.o.Region, Mark: n.applied, Last: last, Trouble: n.trouble, Intake: intake}
+	if last > n.applied.Position && !n.oldest.IsZero() {
+		s.Lag = time.Since(n.oldest)
+	}
+	return s
+}
+
+// Delete ends what is said of a data store or process, until something newer
+// is said. It returns once that is applied.
+func (n *Node) Delete(ctx context.Context, name graph.Name) (ingest.Receipt, error) {
+	name = name.DataStore()
+	now := time.Now().UnixNano()
+	var deltas []graph.Delta
+	if name.Kind == graph.DataStoreKind {
+		deltas = []graph.Delta{{Subject: name, Origin: OriginDeclared, Time: now,
+			Says: graph.Content{Writes: []graph.Dataset{{Name: name, Lifecycle: graph.LifecycleDrop}}}}}
+	} else {
+		_, last := n.log.Bounds()
+		if err := n.WaitApplied(ctx, ingest.Receipt{Region: n.o.Region, Offset: last}); err != nil {
+			return ingest.Receipt{}, err
+		}
+		v, err := n.store.View(ctx, graph.At{})
+		if err != nil {
+			return ingest.Receipt{}, err
+		}
+		_, err = v.Says(ctx, []graph.ID{name.ID()}, func(s graph.Said) error {
+			deltas = append(deltas, graph.Delta{Subject: s.Record.Subject, Origin: s.Record.Origin, State: graph.Deleting, Time: now})
+			return nil
+		})
+		if err = errors.Join(err, v.Close()); err != nil {
+			return ingest.Receipt{}, err
+		}
+	}
+	if len(deltas) == 0 {
+		return ingest.Receipt{}, &graph.NotFoundError{What: name.String()}
+	}
+	r, err := n.Append(ctx, [][]graph.Delta{deltas})
+	if err != nil {
+		return r, err
+	}
+	return r, n.WaitApplied(ctx, r)
+}
+
+// Store returns the node's graph, for those that read all of it.
+func (n *Node) Store() graph.Store { return n.store }
+
+// Dead returns the log, which keeps the dead letters.
+func (n *Node) Dead() *log.Log { return n.log }
+
+// Replay plans a dead letter again: it goes into the log anew, and its dead
+// letter goes.
+func (n *Node) Replay(ctx context.Context, id string) (ingest.Receipt, error) {
+	d, err := n.log.DeadByID(id)
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
+	r, err := n.append(ctx, [][]graph.Delta{{d.Delta}})
+	if err != nil {
+		return r, err
+	}
+	return r, n.log.DropDead(id)
+}
