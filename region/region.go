@@ -317,25 +317,28 @@ func (n *Node) Delete(ctx context.Context, name graph.Name) (ingest.Receipt, err
 	name = name.DataStore()
 	now := time.Now().UnixNano()
 	var deltas []graph.Delta
+	_, last := n.log.Bounds()
+	if err := n.WaitApplied(ctx, ingest.Receipt{Region: n.o.Region, Offset: last}); err != nil {
+		return ingest.Receipt{}, err
+	}
+	v, err := n.store.View(ctx, graph.At{})
+	if err != nil {
+		return ingest.Receipt{}, err
+	}
 	if name.Kind == graph.DataStoreKind {
-		deltas = []graph.Delta{{Subject: name, Origin: OriginDeclared, Time: now,
-			Says: graph.Content{Writes: []graph.Dataset{{Name: name, Lifecycle: graph.LifecycleDrop}}}}}
+		_, err = v.Nodes(ctx, []graph.ID{name.ID()}, 0, func(node graph.Node) error {
+			deltas = []graph.Delta{{Subject: node.Name, Origin: OriginDeclared, Time: now,
+				Says: graph.Content{Writes: []graph.Dataset{{Name: node.Name, Lifecycle: graph.LifecycleDrop}}}}}
+			return nil
+		})
 	} else {
-		_, last := n.log.Bounds()
-		if err := n.WaitApplied(ctx, ingest.Receipt{Region: n.o.Region, Offset: last}); err != nil {
-			return ingest.Receipt{}, err
-		}
-		v, err := n.store.View(ctx, graph.At{})
-		if err != nil {
-			return ingest.Receipt{}, err
-		}
 		_, err = v.Says(ctx, []graph.ID{name.ID()}, func(s graph.Said) error {
 			deltas = append(deltas, graph.Delta{Subject: s.Record.Subject, Origin: s.Record.Origin, State: graph.Deleting, Time: now})
 			return nil
 		})
-		if err = errors.Join(err, v.Close()); err != nil {
-			return ingest.Receipt{}, err
-		}
+	}
+	if err = errors.Join(err, v.Close()); err != nil {
+		return ingest.Receipt{}, err
 	}
 	if len(deltas) == 0 {
 		return ingest.Receipt{}, &graph.NotFoundError{What: name.String()}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"headwater/region"
+)
+
+// A config is all that can be configured of a server: from a YAML file, then
+// the environment (HEADWATER_LISTEN …), then flags; the later wins.
+type config struct {
+	Listen    string   `yaml:"listen"`
+	Data      string   `yaml:"data"`
+	Region    string   `yaml:"region"`
+	Token     string   `yaml:"token"`
+	Retention duration `yaml:"retention"`
+	MinFree   size     `yaml:"minFree"`
+	Cache     size     `yaml:"cache"`
+	Timeout   duration `yaml:"timeout"`
+	LogLevel  string   `yaml:"logLevel"`
+	Aliases   []struct {
+		From name `yaml:"from"`
+		To   name `yaml:"to"`
+	} `yaml:"aliases"`
+	Naming []struct {
+		Namespace   string `yaml:"namespace"`
+		Prefix      string `yaml:"prefix"`
+		ToNamespace string `yaml:"toNamespace"`
+		ToPrefix    string `yaml:"toPrefix"`
+	} `yaml:"naming"`
+}
+
+type name struct {
+	Namespace string `yaml:"namespace"`
+	Name      string `yaml:"name"`
+}
+
+func defaultConfig() config {
+	return config{
+		Listen: "127.0.0.1:8080", Data: "headwater-data", Region: "local", Retention: duration(90 * 24 * time.Hour),
+		MinFree: 1 << 30, Cache: 256 << 20, Timeout: duration(10 * time.Second), LogLevel: "info",
+	}
+}
+
+// A duration is a time.Duration that also reads days: 90d.
+type duration time.Duration
+
+func (d *duration) Set(s string) error {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days, "%d", &n); err != nil || fmt.Sprint(n) != days || n > 100*365 || n < -1 {
+			return fmt.Errorf("%q is not a number of days", s)
+		}
+		*d = duration(time.Duration(n) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a duration like 30s, 12h or 90d", s)
+	}
+	*d = duration(v)
+	return nil
+}
+
+func (d *duration) String() string {
+	if v := time.Duration(*d); v%(24*time.Hour) != 0 || v == 0 {
+		return v.String()
+	}
+	return fmt.Sprintf("%dd", time.Duration(*d)/(24*time.Hour))
+}
+
+func (d *duration) UnmarshalYAML(n *yaml.Node) error { return d.Set(n.Value) }
+
+// A size is a number of bytes: 512MiB, 1GiB, 100000.
+type size int64
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"", 1}}
+
+func (z *size) Set(s string) error {
+	for _, u := range units {
+		number, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		var n int64
+		if _, err := fmt.Sscanf(number, "%d", &n); err != nil || fmt.Sprint(n) != number || n < 0 || n > (1<<62)/u.bytes {
+			return fmt.Errorf("%q is not a size like 512MiB or 1GiB", s)
+		}
+		*z = size(n * u.bytes)
+		return nil
+	}
+	return nil
+}
+
+func (z *size) String() string {
+	for _, u := range []int{3, 2, 1, 0} {
+		if b := units[u].bytes; *z != 0 && int64(*z)%b == 0 {
+			return fmt.Sprint(int64(*z)/b) + units[u].name
+		}
+	}
+	return fmt.Sprint(int64(*z))
+}
+
+func (z *size) UnmarshalYAML(n *yaml.Node) error { return z.Set(n.Value) }
+
+// flags adds the flags of a server, and returns a function that reads the
+// configuration once they have been parsed.
+func (c *config) flags(f *flag.FlagSet) func() error {
+	*c = defaultConfig()
+	file := f.String("config", os.Getenv("HEADWATER_CONFIG"), "read a YAML `file` of settings; flags and HEADWATER_… variables win over it")
+	set := c.settings()
+	values := map[string]string{}
+	for _, s := range set {
+		def := s.value.String()
+		f.Func(s.flag, fmt.Sprintf("%s (default %q)", s.help, def), func(v string) error {
+			values[s.flag] = v
+			return s.value.Set(v)
+		})
+	}
+	return func() error {
+		if *file != "" {
+			if err := c.read(*file); err != nil {
+				return err
+			}
+		}
+		for _, s := range set {
+			env := "HEADWATER_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
+			v, ok := os.LookupEnv(env)
+			if flagged, byFlag := values[s.flag]; byFlag {
+				v, ok, env = flagged, true, "-"+s.flag
+			}
+			if ok {
+				if err := s.value.Set(v); err != nil {
+					return fmt.Errorf("%s: %w", env, err)
+				}
+			}
+		}
+		rules := c.rules()
+		return rules.Check()
+	}
+}
+
+type setting struct {
+	flag, help string
+	value      flag.Value
+}
+
+func (c *config) settings() []setting {
+	return []setting{
+		{"listen", "`address` to listen on", (*text)(&c.Listen)},
+		{"data", "`folder` for the data; it is made where it is not there", (*text)(&c.Data)},
+		{"region", "`name` of the region", (*text)(&c.Region)},
+		{"token", "`token` that intake wants as Authorization: Bearer; none is wanted where it is empty", (*text)(&c.Token)},
+		{"retention", "how long closed versions are kept, as a `duration` like 90d; -1d is forever", &c.Retention},
+		{"min-free", "free disk space below which nothing is taken in, as a `size` like 1GiB", &c.MinFree},
+		{"cache", "memory for blocks of the store, as a `size`", &c.Cache},
+		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
+		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
+	}
+}
+
+type text string
+
+func (t *text) Set(s string) error { *t = text(s); return nil }
+func (t *text) String() string     { return string(*t) }
+
+func (c *config) read(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	d := yaml.NewDecoder(f)
+	d.KnownFields(true)
+	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+func (c *config) rules() region.Rules {
+	var r region.Rules
+	for _, a := range c.Aliases {
+		r.Aliases = append(r.Aliases, region.AliasRule{FromNamespace: a.From.Namespace, FromName: a.From.Name, ToNamespace: a.To.Namespace, ToName: a.To.Name})
+	}
+	for _, n := range c.Naming {
+		r.Naming = append(r.Naming, region.NamingRule(n))
+	}
+	return r
+}

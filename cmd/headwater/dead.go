@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"headwater/graph"
+	"headwater/region"
+	"headwater/region/log"
+)
+
+// A deadLetter is a dead letter as the server shows it.
+type deadLetter struct {
+	ID      string       `json:"id"`
+	At      time.Time    `json:"at"`
+	Subject string       `json:"subject"`
+	Origin  string       `json:"origin"`
+	Run     string       `json:"run,omitempty"`
+	State   string       `json:"state"`
+	Reason  string       `json:"reason"`
+	Delta   *graph.Delta `json:"delta,omitempty"`
+}
+
+func showDead(d log.DeadLetter, whole bool) deadLetter {
+	l := deadLetter{ID: d.ID, At: d.At, Subject: d.Delta.Subject.String(), Origin: d.Delta.Origin, Run: d.Delta.Run, State: d.Delta.State.String(), Reason: d.Reason}
+	if whole {
+		l.Delta = &d.Delta
+	}
+	return l
+}
+
+// deadHandler serves the dead letters of a node:
+//
+//	GET    /api/v1/dead/?after=&limit=   a page of them
+//	GET    /api/v1/dead/{id}             one, whole
+//	POST   /api/v1/dead/{id}/replay      apply it again
+//	DELETE /api/v1/dead/{id}             forget it
+func deadHandler(n *region.Node, token string) http.Handler {
+	mux := http.NewServeMux()
+	reply := func(w http.ResponseWriter, v any, err error) {
+		status := http.StatusOK
+		if err != nil {
+			status = http.StatusInternalServerError
+			if errors.Is(err, log.ErrNoDeadLetter) {
+				status = http.StatusNotFound
+			}
+			v = map[string]string{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(v) // the client may be gone
+	}
+	mux.HandleFunc("GET /api/v1/dead/{$}", func(w http.ResponseWriter, r *http.Request) {
+		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+		if err != nil || limit < 1 || limit > 1000 {
+			limit = 100
+		}
+		letters, err := n.Dead().Dead(r.URL.Query().Get("after"), limit)
+		list := []deadLetter{}
+		for _, d := range letters {
+			list = append(list, showDead(d, false))
+		}
+		reply(w, list, err)
+	})
+	mux.HandleFunc("GET /api/v1/dead/{id}", func(w http.ResponseWriter, r *http.Request) {
+		d, err := n.Dead().DeadByID(r.PathValue("id"))
+		reply(w, showDead(d, true), err)
+	})
+	mux.HandleFunc("POST /api/v1/dead/{id}/replay", func(w http.ResponseWriter, r *http.Request) {
+		receipt, err := n.Replay(r.Context(), r.PathValue("id"))
+		reply(w, map[string]string{"receipt": receipt.String()}, err)
+	})
+	mux.HandleFunc("DELETE /api/v1/dead/{id}", func(w http.ResponseWriter, r *http.Request) {
+		reply(w, map[string]string{}, n.Dead().DropDead(r.PathValue("id")))
+	})
+	return withToken(mux, token)
+}
+
+// withToken lets through what brings the token, or all where there is none.
+func withToken(h http.Handler, token string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token != "" && r.Header.Get("Authorization") != "Bearer "+token {
+			http.Error(w, `{"error":"this server wants Authorization: Bearer TOKEN"}`, http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func clientFlags(f *flag.FlagSet) func() client {
+	server := serverFlag(f)
+	token := f.String("token", os.Getenv("HEADWATER_TOKEN"), "`token` that the server wants")
+	return func() client { return client{server: *server, token: *token} }
+}
+
+func deadCommand(out io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
+	return func(f *flag.FlagSet) func(context.Context, []string) error {
+		connect := clientFlags(f)
+		limit := f.Int("limit", 100, "list at most so `many`")
+		after := f.String("after", "", "list those after this `ID`")
+		return func(ctx context.Context, args []string) error {
+			c := connect()
+			switch {
+			case len(args) == 1 && args[0] == "list":
+				var list []deadLetter
+				if err := c.do(ctx, http.MethodGet, fmt.Sprintf("/api/v1/dead/?limit=%d&after=%s", *limit, url.QueryEscape(*after)), nil, &list); err != nil {
+					return err
+				}
+				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+				if len(list) > 0 {
+					fmt.Fprintln(w, "ID\tAT\tSTATE\tSUBJECT\tREASON")
+				}
+				for _, d := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.At.Format(time.RFC3339), d.State, d.Subject, d.Reason)
+				}
+				return w.Flush()
+			case len(args) == 2 && args[0] == "show":
+				var d json.RawMessage
+				if err := c.do(ctx, http.MethodGet, "/api/v1/dead/"+url.PathEscape(args[1]), nil, &d); err != nil {
+					return err
+				}
+				return printJSON(out, d)
+			case len(args) == 2 && args[0] == "replay":
+				var a struct{ Receipt string }
+				if err := c.do(ctx, http.MethodPost, "/api/v1/dead/"+url.PathEscape(args[1])+"/replay", nil, &a); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(out, "replayed, receipt", a.Receipt)
+				return err
+			case len(args) == 2 && args[0] == "drop":
+				return c.do(ctx, http.MethodDelete, "/api/v1/dead/"+url.PathEscape(args[1]), nil, nil)
+			}
+			return errUsage
+		}
+	}
+}
+
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"headwater/gateway/api"
+	"headwater/graph"
+	"headwater/graph/pebble"
+	"headwater/ingest/openlineage"
+	"headwater/ingest/source"
+	"headwater/region"
+	"headwater/region/log"
+	"headwater/web"
+)
+
+func serveCommand(logTo io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
+	return func(f *flag.FlagSet) func(context.Context, []string) error {
+		var c config
+		read := c.flags(f)
+		return func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return errUsage
+			}
+			if err := read(); err != nil {
+				return err
+			}
+			logger, err := newLogger(logTo, c.LogLevel)
+			if err != nil {
+				return err
+			}
+			s, err := open(c, logger)
+			if err != nil {
+				return err
+			}
+			return s.run(ctx, func(url string) {
+				logger.Info("serving", "region", c.Region, "graphql", url+"/graphql", "editor", url+"/graphiql/", "openlineage", url+"/api/v1/lineage", "data", c.Data)
+			})
+		}
+	}
+}
+
+func newLogger(w io.Writer, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("log level %q is not one of debug, info, warn, error", level)
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+}
+
+// A server is one region in one process.
+type server struct {
+	c      config
+	log    *slog.Logger
+	store  *pebble.Store
+	queue  *log.Log
+	node   *region.Node
+	intake *source.HTTP
+	http   *http.Server
+	ln     net.Listener
+	ready  ready
+}
+
+// open opens all that a server stands on, and listens. run closes it.
+func open(c config, logger *slog.Logger) (s *server, err error) {
+	s = &server{c: c, log: logger}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache), Log: logger}); err != nil {
+		return nil, err
+	}
+	if s.queue, err = log.Open(filepath.Join(c.Data, "log"), log.Options{Log: logger}); err != nil {
+		return nil, err
+	}
+	s.node, err = region.New(s.store, s.queue, region.Options{
+		Region: c.Region, Dir: c.Data, Retention: time.Duration(c.Retention), MinFree: int64(c.MinFree), Rules: c.rules(), Log: logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.intake = source.NewHTTP(source.HTTPOptions{Sink: s.node, Decode: openlineage.Decode, Region: c.Region, Delete: s.node.Delete, Token: c.Token, Log: logger})
+	handler, err := s.routes()
+	if err != nil {
+		return nil, err
+	}
+	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
+		return nil, err
+	}
+	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
+	return s, nil
+}
+
+func (s *server) close() error {
+	var errs []error
+	if s.ln != nil {
+		if err := s.ln.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if s.queue != nil {
+		errs = append(errs, s.queue.Close())
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// routes builds the tree of addresses.
+func (s *server) routes() (http.Handler, error) {
+	m := newMetrics(s)
+	graphql, err := api.New(api.Options{
+		Reader: s.node, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
+		Delete: func(ctx context.Context, n graph.Name) (string, error) {
+			r, err := s.node.Delete(ctx, n)
+			return r.String(), err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", graphql)
+	mux.Handle("/graphiql/", http.StripPrefix("/graphiql", web.GraphiQL()))
+	mux.Handle("/graphiql", http.RedirectHandler("/graphiql/", http.StatusMovedPermanently))
+	mux.Handle("/api/v1/", s.intake)
+	mux.Handle("/api/v1/dead/", deadHandler(s.node, s.c.Token))
+	mux.Handle("/metrics", m.handler())
+	mux.HandleFunc("/healthz", s.healthz)
+	mux.HandleFunc("/readyz", s.readyz)
+	mux.Handle("/{$}", http.RedirectHandler("/graphiql/", http.StatusFound))
+	return mux, nil
+}
+
+func (s *server) regions(context.Context) []api.RegionStatus {
+	st := s.node.Status()
+	return []api.RegionStatus{{Name: st.Region, Healthy: st.Trouble == nil && st.Intake == nil, Position: st.Mark.Position, Revision: st.Mark.Revision, Lag: st.Lag}}
+}
+
+// run serves until ctx ends, then stops in the order of intake, log, graph:
+// what was acknowledged is applied.
+func (s *server) run(ctx context.Context, up func(url string)) error {
+	g, gctx := errgroup.WithContext(ctx)
+	applying, stopApplying := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopApplying()
+	g.Go(func() error { return s.node.Run(applying) })
+	g.Go(func() error { return s.node.Sweep(gctx) })
+	g.Go(func() error {
+		err := s.http.Serve(s.ln)
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return err
+	})
+	g.Go(func() error {
+		<-gctx.Done()
+		s.ready.stopping.Store(true)
+		s.log.Info("stopping: finishing requests, applying what was acknowledged")
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+		defer cancel()
+		err := s.http.Shutdown(stop)
+		stopApplying()
+		return err
+	})
+	if err := s.node.ApplyRules(ctx); err != nil {
+		s.log.Error("apply naming rules", "err", err)
+	}
+	s.ready.up.Store(true)
+	up("http://" + s.ln.Addr().String())
+	err := g.Wait()
+	if cerr := s.close(); err == nil || errors.Is(err, context.Canceled) {
+		err = cerr
+	}
+	return err
+}
