@@ -183,6 +183,11 @@ func (c *Content) add(next *Content) {
 			c.Parent = Name{}
 		case FactProcesses:
 			c.Processes = nil
+		case FactLineage:
+			c.Writes = slices.Clone(c.Writes)
+			for i := range c.Writes {
+				c.Writes[i].Lineage = nil
+			}
 		}
 	}
 	c.Facts.add(next.Facts)

@@ -1,11 +1,22 @@
 package graph
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A Key names a contribution: what one origin says about one subject.
 type Key struct {
 	Subject ID
 	Origin  string
+}
+
+// System returns the source system of an origin: what stands before a slash.
+// What stands behind it keeps apart what one system says in several ways, so
+// that one way does not replace the other.
+func System(origin string) string {
+	system, _, _ := strings.Cut(origin, "/")
+	return system
 }
 
 // Compare orders keys by subject, then origin.

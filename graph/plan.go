@@ -202,6 +202,8 @@ type Change struct {
 	Aliases   []AliasEdit
 	Index     []IndexEdit
 	Lives     []LifeEdit
+	// History: what holds when has changed, or whether it is provisional.
+	History bool
 	// Names are the names that the contribution has come to speak of, folded.
 	// Of two that share an id (columns in another case) stores keep the one
 	// that sorts first.
@@ -323,7 +325,7 @@ func Plan(s *State, d *Delta) (Planned, error) {
 			return Planned{}, err
 		}
 	}
-	if !sameSegments(was, is) {
+	if ch.History = !sameSegments(was, is); ch.History {
 		if err := ch.rows(old, was, next, is); err != nil {
 			return Planned{}, err
 		}
@@ -347,7 +349,7 @@ var nothingSaid = AppendContent(nil, &Content{})
 // seen: those of an open run wait for its end. What is not visible does not
 // move the revision.
 func (c *Change) Visible() bool {
-	return len(c.Flows)+len(c.Pieces)+len(c.Named)+len(c.Aliases)+len(c.Index)+len(c.Lives)+len(c.Names) > 0
+	return c.History || len(c.Flows)+len(c.Pieces)+len(c.Named)+len(c.Aliases)+len(c.Index)+len(c.Lives)+len(c.Names) > 0
 }
 
 func (c *Change) parts(old, next *Contribution) {

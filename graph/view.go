@@ -130,7 +130,7 @@ func (v *view) Flows(ctx context.Context, frontier []ID, f Ask, emit func([]Flow
 	names = slices.Compact(names)
 	var batch []Flow
 	err := v.rows(ctx, f, names, func(name ID, by Key, to []Target) error {
-		if len(f.Origins) > 0 && !slices.Contains(f.Origins, by.Origin) {
+		if len(f.Origins) > 0 && !slices.Contains(f.Origins, System(by.Origin)) {
 			return nil
 		}
 		from, _, err := v.live(name, true)

@@ -1792,7 +1792,7 @@ type Receipt {
 type Lineage {
   "The node that was asked for."
   root: Node!
-  "The nodes of this page, nearest first; the root is the first of the first page."
+  "The nodes of this page, nearest first. The root is on the first page; what a root process writes is 0 hops away, too."
   nodes: [LineageNode!]!
   "The flows between nodes of this page, or between one of them and one of an earlier page."
   edges: [LineageEdge!]!
@@ -3999,7 +3999,7 @@ func (ec *executionContext) _FlowSource_kinds(ctx context.Context, field graphql
 			return ec.fieldContext_FlowSource_kinds(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Kinds, nil
+			return obj.Kinds(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -4010,7 +4010,7 @@ func (ec *executionContext) _FlowSource_kinds(ctx context.Context, field graphql
 	)
 }
 func (ec *executionContext) fieldContext_FlowSource_kinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FlowSource", field, false, false, "String")
+	return graphql.NewScalarFieldContext("FlowSource", field, true, false, "String")
 }
 
 func (ec *executionContext) _FlowSource_expression(ctx context.Context, field graphql.CollectedField, obj *flowSource) (ret graphql.Marshaler) {
@@ -4045,7 +4045,7 @@ func (ec *executionContext) _FlowSource_operators(ctx context.Context, field gra
 			return ec.fieldContext_FlowSource_operators(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Operators, nil
+			return obj.Operators(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*Operator) graphql.Marshaler {
@@ -4059,7 +4059,7 @@ func (ec *executionContext) fieldContext_FlowSource_operators(_ context.Context,
 	fc = &graphql.FieldContext{
 		Object:     "FlowSource",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Operator(ctx, field)

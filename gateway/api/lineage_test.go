@@ -140,6 +140,20 @@ func TestDepthZeroIsTheRootAlone(t *testing.T) {
 	}
 }
 
+func TestAColumnStandsForItsDataStoreAmongDataStores(t *testing.T) {
+	s := serve(t, Options{}, platform()...)
+	r := s.ask(lineageOf, "of", ref(sales.Of("city")), "depth", 1)
+	wantText(t, nodesOf(r), "-1 shop.customers, -1 shop.orders, 0 mart.sales, 1 mart.view, 1 revenue")
+	r.want(`{"id":"`+sales.ID().String()+`","name":"mart.sales"}`, "lineage", "root")
+}
+
+func TestWhatARootProcessWritesIsNoHopAway(t *testing.T) {
+	s := serve(t, Options{}, platform()...)
+	r := s.ask(lineageOf, "of", ref(publish))
+	wantText(t, nodesOf(r), "-1 mart.sales, -2 shop.customers, -2 shop.orders, 0 publish, 0 revenue")
+	r.want(`"publish"`, "lineage", "root", "name")
+}
+
 func TestAHugeDepthIsWalkedToTheEnd(t *testing.T) {
 	s := serve(t, Options{}, platform()...)
 	r := s.ask(lineageOf, "of", ref(revenue), "depth", 1<<21)

@@ -11,10 +11,28 @@ import (
 type flowSource struct {
 	Process     *process
 	Origin      string
-	Kinds       []string
 	Expression  *string
-	Operators   []*Operator
 	Provisional bool
+
+	kinds   graph.Kinds
+	details []string // instead of graph.Other
+}
+
+// Kinds is FlowSource.kinds.
+func (f *flowSource) Kinds() []string {
+	if len(f.details) == 0 {
+		return f.kinds.Names()
+	}
+	return append((f.kinds &^ graph.Other).Names(), f.details...)
+}
+
+// Operators is FlowSource.operators.
+func (f *flowSource) Operators() []*Operator {
+	var passed []*Operator
+	for _, o := range f.kinds.Operators() {
+		passed = append(passed, &Operator{Kind: o})
+	}
+	return passed
 }
 
 // edges describes the edges of an answer.
@@ -24,6 +42,9 @@ type edges struct {
 	edges  []graph.Edge
 	column bool // the granularity
 	sel    selection
+	// expressions, details and provisional: what is selected of what
+	// contributions say, as far as some may say it.
+	expressions, details, provisional bool
 
 	// nodes are the ends of the edges, those of columns by data store.
 	nodes     map[graph.ID]*graph.Node
@@ -46,15 +67,21 @@ type spokenFlow struct {
 }
 
 func newEdges(s *session, view graph.View, answer *graph.Answer, granularity graph.Granularity, sel selection) *edges {
-	for i := range answer.Edges {
-		slices.SortFunc(answer.Edges[i].Sources, func(a, b graph.EdgeSource) int { return a.By.Compare(b.By) })
+	e := &edges{s: s, view: view, edges: answer.Edges, column: granularity == graph.Columns, sel: sel, spoken: map[graph.Key]*spoken{}}
+	sources := sel.at("sources")
+	e.provisional = sources.has("provisional")
+	e.expressions = e.column && sources.has("expression")
+	kinds := sources.has("kinds")
+	for i := range e.edges {
+		slices.SortFunc(e.edges[i].Sources, func(a, b graph.EdgeSource) int { return a.By.Compare(b.By) })
+		e.details = e.details || kinds && slices.ContainsFunc(e.edges[i].Sources, func(s graph.EdgeSource) bool { return s.Kinds&graph.Other != 0 })
 	}
-	return &edges{s: s, view: view, edges: answer.Edges, column: granularity == graph.Columns, sel: sel, spoken: map[graph.Key]*spoken{}}
+	return e
 }
 
 // needs lists the nodes whose facts all needs, if any.
 func (e *edges) needs() []graph.ID {
-	if !e.sel.has("crossRegion") && !e.sel.at("sources").has("expression", "kinds") {
+	if !e.expressions && !e.details && !e.sel.has("crossRegion") {
 		return nil
 	}
 	ids := make([]graph.ID, 0, 2*len(e.edges))
@@ -70,7 +97,7 @@ func (e *edges) needs() []graph.ID {
 func (e *edges) load(ctx context.Context, nodes map[graph.ID]*graph.Node) ([]graph.Gap, error) {
 	e.nodes = nodes
 	sel := e.sel.at("sources")
-	all := sel.has("provisional") || e.column && sel.has("expression")
+	all := e.provisional || e.expressions
 	var processes, subjects []graph.ID
 	for i := range e.edges {
 		edge := &e.edges[i]
@@ -78,7 +105,7 @@ func (e *edges) load(ctx context.Context, nodes map[graph.ID]*graph.Node) ([]gra
 			if src.By.Subject.Kind() == graph.ProcessKind {
 				processes = append(processes, src.By.Subject)
 			}
-			if !all && (src.Kinds&graph.Other == 0 || !sel.has("kinds")) {
+			if !all && !(e.details && src.Kinds&graph.Other != 0) {
 				continue
 			}
 			sp := e.spoken[src.By]
@@ -192,10 +219,7 @@ func (e *edges) crosses(edge *graph.Edge) bool {
 }
 
 func (e *edges) source(edge *graph.Edge, src graph.EdgeSource) flowSource {
-	fs := flowSource{Origin: src.By.Origin, Kinds: src.Kinds.Names()}
-	for _, o := range src.Kinds.Operators() {
-		fs.Operators = append(fs.Operators, &Operator{Kind: o})
-	}
+	fs := flowSource{Origin: src.By.Origin, kinds: src.Kinds}
 	if e.processes != nil && src.By.Subject.Kind() == graph.ProcessKind {
 		fs.Process = e.processes.process(src.By.Subject)
 	}
@@ -205,11 +229,9 @@ func (e *edges) source(edge *graph.Edge, src graph.EdgeSource) flowSource {
 	}
 	fs.Provisional = sp.provisional
 	if flow := sp.flows[ends{edge.From, edge.To}]; flow != nil {
+		fs.details = flow.details
 		if e.column {
 			fs.Expression = optional(flow.expression)
-		}
-		if len(flow.details) > 0 {
-			fs.Kinds = append((src.Kinds &^ graph.Other).Names(), flow.details...)
 		}
 	}
 	return fs

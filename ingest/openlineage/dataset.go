@@ -172,8 +172,6 @@ type index struct {
 	all    map[[2]string]int
 }
 
-func (x *index) reset() { x.n, x.all = 0, nil }
-
 // find returns where n is. A name that is new is put at place.
 func (x *index) find(n graph.Name, place int) (at int, ok bool) {
 	namespace, name := n.Folded()

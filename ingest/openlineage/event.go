@@ -1,6 +1,7 @@
 package openlineage
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ func (e *event) read() {
 			if k == '[' {
 				reason += "; send the events of a batch one by one"
 			}
-			e.faults.add(inEnvelope, true, &fault{path: "$", reason: reason})
+			e.reject(inEnvelope, true, &fault{path: "$", reason: reason})
 		}
 		return
 	}
@@ -71,7 +72,7 @@ func (e *event) read() {
 func (e *event) readPart(p part, read func()) {
 	r := &e.r
 	e.part, e.at[p], e.groups = p, int64(r.to), [dropped]span{}
-	e.faults.forget(p)
+	e.forget(p)
 	switch p {
 	case inRun:
 		e.run = run{}
@@ -91,7 +92,7 @@ func (e *event) readPart(p part, read func()) {
 	depth := r.d.StackDepth()
 	read()
 	if f := r.catch(depth); f != nil {
-		e.faults.add(p, true, f)
+		e.reject(p, true, f)
 	}
 }
 
@@ -105,7 +106,7 @@ func (e *event) readDatasets(l *datasets) {
 	for r.more() {
 		e.readDataset(l)
 		if f := r.catch(depth); f != nil {
-			e.faults.add(e.part, true, f)
+			e.reject(e.part, true, f)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func (e *event) decoded(received time.Time) ingest.Decoded {
 		deltas = e.datasetDeltas()
 	}
 	for i := range deltas {
-		deltas[i].Origin, deltas[i].Time = Origin, at
+		deltas[i].Origin, deltas[i].Time = cmp.Or(deltas[i].Origin, Origin), at
 	}
 	d := ingest.Decoded{Deltas: deltas}
 	d.Rejected, _ = e.faults.rejected(e.matters)
@@ -152,13 +153,13 @@ func (e *event) envelope(received time.Time) (at int64, clamped bool) {
 		if t.kind == 0 {
 			offset = r.d.InputOffset()
 		}
-		e.faults.add(inEnvelope, true, &fault{"$." + key, offset, reason})
+		e.reject(inEnvelope, true, &fault{"$." + key, offset, reason})
 	}
 	switch {
 	case e.has[inRun] && !e.has[inJob]:
 		bad("job", text{}, "is missing; a run event names its job")
 	case !e.has[inJob] && !e.has[inDataset]:
-		e.faults.add(inEnvelope, true, &fault{path: "$", reason: "has none of run, job and dataset; one of them says what the event is about"})
+		e.reject(inEnvelope, true, &fault{path: "$", reason: "has none of run, job and dataset; one of them says what the event is about"})
 	}
 	if t := e.eventType; e.has[inRun] && t.kind != 0 && t.kind != '"' {
 		bad("eventType", t, "is "+kindName(t.kind)+"; it must be a string")
@@ -186,8 +187,8 @@ func (e *event) envelope(received time.Time) (at int64, clamped bool) {
 func (e *event) unread() {
 	unread := func(p part, path, reason string) {
 		if e.has[p] {
-			e.faults.forget(p)
-			e.faults.add(inEnvelope, false, &fault{path, e.at[p], reason})
+			e.forget(p)
+			e.reject(inEnvelope, false, &fault{path, e.at[p], reason})
 		}
 	}
 	if e.has[inRun] || e.has[inJob] {
@@ -224,7 +225,7 @@ func (e *event) jobDeltas() []graph.Delta {
 		}
 	}
 	if len(e.job.entries) > 0 && lay(e.job.entries, d.Subject, &d.Says) {
-		e.faults.add(inJob, false, &fault{path: "$.job.facets.lineage", offset: e.job.lineageAt,
+		e.reject(inJob, false, &fault{path: "$.job.facets.lineage", offset: e.job.lineageAt,
 			reason: "datasets that flow into another job are not taken; send them as inputs of an event of that job"})
 	}
 	deltas := []graph.Delta{d}
@@ -250,7 +251,7 @@ func ofInput(in *graph.Dataset) (graph.Delta, bool) {
 		in.Facts.Deleted = slices.Delete(in.Facts.Deleted, deleted, deleted+1)
 		says.Facts.Deleted = []string{graph.FactLineage}
 	}
-	return graph.Delta{Subject: in.Name, State: graph.Declared, Says: graph.Content{Writes: []graph.Dataset{says}}}, true
+	return graph.Delta{Subject: in.Name, Origin: OriginInputs, State: graph.Declared, Says: graph.Content{Writes: []graph.Dataset{says}}}, true
 }
 
 // foreignJobs reports the jobs that facet lineage of datasets names where the
@@ -258,7 +259,7 @@ func ofInput(in *graph.Dataset) (graph.Delta, bool) {
 func (e *event) foreignJobs(l *datasets) {
 	for i := range l.more {
 		if m := &l.more[i]; m.jobs != nil {
-			e.faults.add(inEnvelope, false, &fault{path: m.path, offset: m.at,
+			e.reject(inEnvelope, false, &fault{path: m.path, offset: m.at,
 				reason: "a job that feeds the dataset is not taken from its facet lineage; send an event of that job"})
 		}
 	}

@@ -50,7 +50,7 @@ func readFacet[T any](e *event, v *T, member func(r *reader, v *T)) (how found, 
 	}
 	if f := r.catch(depth); f != nil {
 		f.reason += "; the facet is kept as it was sent, not understood"
-		e.faults.add(e.part, false, f)
+		e.reject(e.part, false, f)
 		how = malformed
 	}
 	if how != taken || r.err != nil {
@@ -78,7 +78,7 @@ func (e *event) readFacets(g group, facet func(name []byte)) {
 		}
 	}
 	if f := r.catch(depth); f != nil {
-		e.faults.add(e.part, false, f)
+		e.reject(e.part, false, f)
 	}
 	e.groups[g] = e.keptFrom(from)
 }

@@ -17,8 +17,14 @@ import (
 // maxDepth is how deep objects and arrays may be nested.
 const maxDepth = 1000
 
-// path is the JSON path of the value that was read last.
-func (r *reader) path() string { return pathOf(r.d, r.d.StackPointer()) }
+// path is the JSON path of the value that was read last. It is not told once
+// too many faults were.
+func (r *reader) path() string {
+	if r.mute {
+		return "$"
+	}
+	return pathOf(r.d, r.d.StackPointer())
+}
 
 // pathOf writes a pointer into what d reads as a JSON path. d tells members
 // from elements. Long paths and names are cut: they are for people to read.
@@ -157,18 +163,24 @@ type badPart struct {
 // maxFaults is how many faults of an event are told one by one.
 const maxFaults = 100
 
-func (l *faults) add(p part, fatal bool, f *fault) {
+// reject notes what is wrong with a part of the event.
+func (e *event) reject(p part, fatal bool, f *fault) {
+	l := &e.faults
 	l.fatal[p] = l.fatal[p] || fatal
-	if len(l.list) >= maxFaults {
+	if len(l.list) < maxFaults {
+		l.list = append(l.list, badPart{p, fatal, ingest.Rejected{Path: f.path, Offset: f.offset, Reason: f.reason}})
+	} else {
 		l.further++
-		return
 	}
-	l.list = append(l.list, badPart{p, fatal, ingest.Rejected{Path: f.path, Offset: f.offset, Reason: f.reason}})
+	e.r.mute = len(l.list) >= maxFaults
 }
 
-func (l *faults) forget(p part) {
+// forget forgets what is wrong with a part that the event says again.
+func (e *event) forget(p part) {
+	l := &e.faults
 	l.fatal[p] = false
 	l.list = slices.DeleteFunc(l.list, func(f badPart) bool { return f.part == p })
+	e.r.mute = false
 }
 
 // rejected lists the faults, fatal ones first; matters says which parts the

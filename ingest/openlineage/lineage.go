@@ -217,22 +217,21 @@ func sameForm(a, b *graph.Source) bool {
 	return a.Masking == b.Masking && a.Expression == b.Expression && a.Name == b.Name
 }
 
-// addKinds joins two sources of the same form.
+// addKinds joins two sources of the same form. Of many kinds that are not ours
+// the first are kept.
 func addKinds(s, more *graph.Source) {
+	const most = 256
 	s.Kinds |= more.Kinds
-	if more.Detail == "" || s.Detail == more.Detail {
-		return
-	}
-	if s.Detail == "" {
+	switch {
+	case more.Detail == "":
+	case s.Detail == "":
 		s.Detail = more.Detail
-		return
-	}
-	for d := range strings.SplitSeq(s.Detail, ", ") {
-		if d == more.Detail {
-			return
+	case len(s.Detail)+len(more.Detail) < most:
+		for d := range strings.SplitSeq(s.Detail, ", ") {
+			if d == more.Detail {
+				return
+			}
 		}
-	}
-	if len(s.Detail)+len(more.Detail) < graph.MaxName {
 		s.Detail += ", " + more.Detail
 	}
 }

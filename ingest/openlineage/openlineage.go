@@ -3,10 +3,11 @@
 //
 // The pieces: reader.go walks a message once, over jsontext; fault.go says
 // where and why something cannot be taken; time.go reads event times; event.go
-// reads the envelope and puts the deltas together. run.go and dataset.go read
-// the facets of runs and jobs and of datasets; facet.go is what facets have
-// in common, and keeps those that are only seen. lineage.go reads facet
-// columnLineage, explicit.go facet lineage.
+// reads the envelope and puts the deltas together. run.go reads runs and jobs
+// with their facets; dataset.go reads datasets, datasetfacets.go and subset.go
+// their facets; facet.go is what facets have in common, and keeps those that
+// are only seen. lineage.go reads facet columnLineage, explicit.go facet
+// lineage. DESIGN.md has the decisions that the specification left open.
 //
 // What is understood and stable becomes graph.Content. What changes with every
 // run, or is not understood, goes to graph.Seen as it was sent.
@@ -26,6 +27,11 @@ import (
 
 // Origin is the origin of what OpenLineage events say.
 const Origin = "openlineage"
+
+// OriginInputs is the origin of the lineage that events give of their inputs:
+// it is said about the dataset, and must not replace what a dataset event says
+// of it, nor be replaced by that.
+const OriginInputs = Origin + "/inputs"
 
 // Decode reads one event. Its deltas begin with that of the event's subject:
 // the job, or the dataset where there is no job. Those that follow state the

@@ -25,6 +25,7 @@ type reader struct {
 	region string
 	err    error
 	fault  *fault
+	mute   bool
 	// from and to say where what was read last stands; name is the name of the
 	// member that was read last.
 	from, to int

@@ -116,10 +116,12 @@ type Accepted struct {
 // OpenLineage's (spec/OpenLineage.yml, /lineage/batch), with the receipt and
 // warnings added.
 type BatchAnswer struct {
-	Status   string         `json:"status"`
-	Summary  BatchSummary   `json:"summary"`
-	Failed   []FailedEvent  `json:"failed_events"`
-	Receipt  string         `json:"receipt,omitempty"`
+	Status  string        `json:"status"`
+	Summary BatchSummary  `json:"summary"`
+	Failed  []FailedEvent `json:"failed_events"`
+	Receipt string        `json:"receipt,omitempty"`
+	// Error says why the whole batch was refused.
+	Error    string         `json:"error,omitempty"`
 	Warnings []BatchWarning `json:"warnings,omitempty"`
 }
 

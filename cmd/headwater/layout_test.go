@@ -1,0 +1,110 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "headwater/"
+
+// layout is the architecture: each package with all that it may import from
+// this module. "*" is anything.
+var layout = map[string][]string{
+	"graph":           {},
+	"graph/graphtest": {"graph"},
+	"graph/pebble":    {"graph"},
+
+	"ingest":             {"graph"},
+	"ingest/openlineage": {"graph", "ingest"},
+	"ingest/source":      {"graph", "ingest"},
+
+	"region":     {"graph", "ingest", "region/log"},
+	"region/log": {"graph"},
+
+	"gateway/api": {"graph"},
+
+	"web":                {},
+	"cmd/headwater":      {"*"},
+	"cmd/headwater/shop": {},
+}
+
+// homes says which packages may import each large dependency.
+var homes = map[string][]string{
+	"github.com/cockroachdb/pebble/v2":    {"graph/pebble", "region", "region/log"},
+	"github.com/99designs/gqlgen":         {"gateway/api"},
+	"github.com/go-json-experiment/json":  {"ingest/openlineage", "ingest/source"},
+	"go.yaml.in/yaml/v3":                  {"cmd/headwater"},
+	"github.com/prometheus/client_golang": {"cmd/headwater"},
+	"github.com/vikstrous/dataloadgen":    {"gateway/api"},
+	"github.com/vektah/gqlparser/v2":      {"gateway/api"},
+	"github.com/google/go-cmp":            {},
+	"pgregory.net/rapid":                  {},
+	"go.uber.org/goleak":                  {},
+}
+
+func TestImportsFollowTheLayout(t *testing.T) {
+	root := os.DirFS("../..")
+	seen := map[string]bool{}
+	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && file != ".") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		pkg := path.Dir(file)
+		allowed, ok := layout[pkg]
+		if !ok {
+			t.Errorf("%s: package %q is not in the layout; add it, and say what it may import", file, pkg)
+			return nil
+		}
+		seen[pkg] = true
+		src, err := fs.ReadFile(root, file)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if in, ok := strings.CutPrefix(imp, module); ok {
+				if !slices.Contains(allowed, in) && !slices.Contains(allowed, "*") {
+					t.Errorf("%s imports %s, which the layout does not allow", file, in)
+				}
+				continue
+			}
+			if pkg == "graph" && strings.Contains(strings.Split(imp, "/")[0], ".") {
+				t.Errorf("%s imports %s; graph imports only the standard library", file, imp)
+			}
+			for dep, pkgs := range homes {
+				if (imp == dep || strings.HasPrefix(imp, dep+"/")) && !slices.Contains(pkgs, pkg) {
+					t.Errorf("%s imports %s, which lives only in %v", file, imp, pkgs)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range layout {
+		if !seen[pkg] {
+			t.Errorf("the layout lists %s, which is gone", pkg)
+		}
+	}
+}
