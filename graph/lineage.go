@@ -352,11 +352,19 @@ func (g *gatherer) finish(a *Answer) {
 		}
 	}
 	var nodes []AnswerNode
-	edges := map[edgeKey]*Edge{}
+	var edges map[edgeKey]*Edge
 	cutEdges := false
-	for _, w := range g.walks {
+	for i, w := range g.walks {
 		cutEdges = cutEdges || w.cut
-		a.Gaps = append(a.Gaps, w.gaps...)
+		for _, gap := range w.gaps {
+			if !slices.Contains(a.Gaps, gap) {
+				a.Gaps = append(a.Gaps, gap)
+			}
+		}
+		if i == 0 {
+			edges = w.edges
+			continue
+		}
 		for k, e := range w.edges {
 			mergeEdge(edges, k, e)
 		}
@@ -396,6 +404,7 @@ func (g *gatherer) finish(a *Answer) {
 		i, ok := at[k.from]
 		j, ok2 := at[k.to]
 		if later := max(i, j); ok && ok2 && later >= from && later < to {
+			slices.SortFunc(e.Sources, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
 			a.Edges = append(a.Edges, *e)
 		}
 	}
@@ -439,7 +448,6 @@ func mergeEdge(edges map[edgeKey]*Edge, k edgeKey, e *Edge) {
 			have.Sources[i].Kinds |= s.Kinds
 		}
 	}
-	slices.SortFunc(have.Sources, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
 }
 
 // contract joins the edges into and out of each hidden node.

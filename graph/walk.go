@@ -102,23 +102,6 @@ func newWalker(v View, seeds []Seed, o WalkOptions) *walker {
 	return w
 }
 
-// Walk walks from the seeds and emits the nodes level by level, each level
-// sorted by id, until emit returns false. It returns the edges it traversed
-// and whether all levels up to the depth were walked.
-func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(level []Step) bool) (edges []Edge, gaps []Gap, whole bool, err error) {
-	w := newWalker(v, seeds, o)
-	for !w.done {
-		steps, err := w.step(ctx)
-		if err != nil {
-			return nil, nil, false, err
-		}
-		if !emit(steps) {
-			break
-		}
-	}
-	return w.sortedEdges(), w.gaps, w.done && !w.cut, nil
-}
-
 // reach notes that a node is at most so far, unless it is known to be nearer.
 func (w *walker) reach(id ID, distance int) {
 	if w.o.Granularity == Columns && id.Kind() == DataStoreKind {
@@ -334,20 +317,6 @@ func (w *walker) edge(near, far ID, kinds Kinds, coarse bool, by Key) {
 		}
 	}
 	e.Sources = append(e.Sources, EdgeSource{By: by, Kinds: kinds})
-}
-
-func (w *walker) sortedEdges() []Edge {
-	return sortEdges(w.edges)
-}
-
-func sortEdges(m map[edgeKey]*Edge) []Edge {
-	edges := make([]Edge, 0, len(m))
-	for _, e := range m {
-		slices.SortFunc(e.Sources, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
-		edges = append(edges, *e)
-	}
-	slices.SortFunc(edges, compareEdges)
-	return edges
 }
 
 func compareEdges(a, b Edge) int {

@@ -13,9 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"headwater/graph"
 	"headwater/graph/graphtest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Times of the events of the sample platform, in nanoseconds.
 var (

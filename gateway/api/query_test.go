@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"headwater/graph"
@@ -258,8 +259,10 @@ func TestDeleteNodeIsRefusedWithAReason(t *testing.T) {
 }
 
 func TestDeleteNodeThatIsNotAppliedInTimeIsATimeout(t *testing.T) {
-	store := graphtest.NewModel("eu")
-	graphtest.Feed(t, store, platform()...)
-	s := serve(t, Options{Reader: waitingReader{store}, Timeout: 100 * time.Millisecond, Delete: func(context.Context, graph.Name) (string, error) { return "eu@5", nil }})
-	s.refused("TIMEOUT", deleteOf, "of", ref(sales))
+	synctest.Test(t, func(t *testing.T) {
+		store := graphtest.NewModel("eu")
+		graphtest.Feed(t, store, platform()...)
+		s := serve(t, Options{Reader: waitingReader{store}, Delete: func(context.Context, graph.Name) (string, error) { return "eu@5", nil }})
+		s.refused("TIMEOUT", deleteOf, "of", ref(sales))
+	})
 }

@@ -82,7 +82,7 @@ mutation m { deleteNode(of: {id: "x"}) { position } }`
 
 func TestAQueryOfEveryFieldIsAnswered(t *testing.T) {
 	selected := map[string]bool{}
-	doc, err := gqlparser.LoadQuery(schema(), strings.Replace(whole, "query(", "query q(", 1))
+	doc, err := gqlparser.LoadQueryWithRules(schema(), strings.Replace(whole, "query(", "query q(", 1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	if b.Mark.Position <= s.mark.Position {
 		return nil
 	}
-	w := &writer{Batch: s.db.NewIndexedBatch()}
+	w := &writer{Batch: s.db.NewBatch(), db: s.db, written: map[string][]byte{}}
 	defer func() { _ = w.Close() }()
 	revision := s.mark.Revision
 	for i := range b.Changes {
@@ -48,8 +48,27 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	return nil
 }
 
-// A writer turns edits into writes. It reads what it has written.
-type writer struct{ *pebble.Batch }
+// A writer turns edits into writes. written holds what it wrote under the few
+// keys that it also reads: an indexed batch would order them all.
+type writer struct {
+	*pebble.Batch
+	db      *pebble.DB
+	written map[string][]byte
+}
+
+// get returns the value of a key that is only written by keep.
+func (w *writer) get(k key) ([]byte, error) {
+	if v, ok := w.written[string(k)]; ok {
+		return v, nil
+	}
+	return get(w.db, k)
+}
+
+// keep writes a key that get may be asked for; nil deletes it.
+func (w *writer) keep(k key, v []byte) {
+	w.written[string(k)] = v
+	w.put(v != nil, k, v)
+}
 
 func (w *writer) put(present bool, k, v []byte) {
 	if present {
@@ -110,9 +129,16 @@ func (w *writer) change(c *graph.Change) error {
 }
 
 func (w *writer) life(e graph.LifeEdit) error {
-	was, err := readLife(w, e.Node)
+	k := space(spaceLife).id(e.Node)
+	b, err := w.get(k)
 	if err != nil {
 		return err
+	}
+	var was graph.Life
+	if b != nil {
+		if was, err = graph.DecodeLife(b); err != nil {
+			return err
+		}
 	}
 	for _, l := range []struct {
 		life graph.Life
@@ -124,7 +150,11 @@ func (w *writer) life(e graph.LifeEdit) error {
 			}
 		}
 	}
-	w.put(len(e.Life) > 0, space(spaceLife).id(e.Node), graph.AppendLife(nil, e.Life))
+	if len(e.Life) == 0 {
+		w.keep(k, nil)
+	} else {
+		w.keep(k, graph.AppendLife(nil, e.Life))
+	}
 	return nil
 }
 
@@ -133,7 +163,7 @@ func (w *writer) life(e graph.LifeEdit) error {
 func (w *writer) name(n *graph.Name) error {
 	id := n.ID()
 	k := space(spaceName).id(id)
-	b, err := get(w, k)
+	b, err := w.get(k)
 	if err != nil {
 		return err
 	}
@@ -149,7 +179,7 @@ func (w *writer) name(n *graph.Name) error {
 			return nil
 		}
 	}
-	set(w.Batch, k, graph.AppendName(nil, n))
+	w.keep(k, graph.AppendName(nil, n))
 	text := graph.SearchText(*n)
 	if id.IsColumn() {
 		// Columns share the entries of their path.
@@ -194,22 +224,22 @@ func (w *writer) touch(t *graph.Touch) error {
 		id := s.Name.ID()
 		for name, facet := range facets {
 			k := append(space(spaceSeen).id(id), name...)
-			have, err := get(w, k)
+			have, err := w.get(k)
 			if err != nil {
 				return err
 			}
 			if len(have) < 8 || graph.Newer(t.Time, facet, int64(binary.BigEndian.Uint64(have)), have[8:]) {
-				set(w.Batch, k, append(key(nil).u64(uint64(t.Time)), facet...))
+				w.keep(k, append(key(nil).u64(uint64(t.Time)), facet...))
 			}
 		}
 		for _, p := range s.Partitions {
 			k := append(space(spacePartition).id(id), p...)
-			have, err := get(w, k)
+			have, err := w.get(k)
 			if err != nil {
 				return err
 			}
 			if len(have) != 8 || t.Time < int64(binary.BigEndian.Uint64(have)) {
-				set(w.Batch, k, key(nil).u64(uint64(t.Time)))
+				w.keep(k, key(nil).u64(uint64(t.Time)))
 			}
 		}
 	}

@@ -1,0 +1,143 @@
+package pebble
+
+import (
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"headwater/graph"
+	"headwater/graph/graphtest"
+)
+
+// inputs returns the folder of the shared inputs, or skips.
+func inputs(t testing.TB) string {
+	t.Helper()
+	dir := cmp.Or(os.Getenv("HEADWATER_INPUTS"), "../../../shared/inputs")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("skipped: no inputs")
+	}
+	return dir
+}
+
+func debian(name string) graph.Name {
+	return graph.Name{Kind: graph.DataStoreKind, Region: "local", Namespace: "deb://bookworm", Name: name}
+}
+
+// debianDeltas makes of Debian's package graph a platform: a job for each
+// package that reads what the package depends on.
+func debianDeltas(t testing.TB) []graph.Delta {
+	t.Helper()
+	f, err := os.Open(filepath.Join(inputs(t), "graphs/debian-bookworm/edges.csv.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	var deltas []graph.Delta
+	edges := map[[2]string]bool{} // some are depends and pre-depends
+	for r := csv.NewReader(z); ; {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row[2] != "depends" && row[2] != "pre-depends" {
+			continue
+		}
+		pair := [2]string{row[0], row[1]}
+		if edges[pair] {
+			continue
+		}
+		edges[pair] = true
+		i, ok := at[row[1]]
+		if !ok {
+			i = len(deltas)
+			at[row[1]] = i
+			d := graph.Delta{Subject: graph.Name{Kind: graph.ProcessKind, Region: "local", Namespace: "deb://build", Name: row[1]}, Origin: "openlineage",
+				Run: row[1], State: graph.Completed, Time: time.Date(2026, 1, 1, 0, 0, 0, i, time.UTC).UnixNano()}
+			d.Says.Writes = []graph.Dataset{{Name: debian(row[1])}}
+			deltas = append(deltas, d)
+		}
+		deltas[i].Says.Reads = append(deltas[i].Says.Reads, graph.Dataset{Name: debian(row[0])})
+	}
+	if len(edges) != 264_191 {
+		t.Fatalf("%d edges, want 264,191", len(edges))
+	}
+	return deltas
+}
+
+func TestReachabilityOnDebiansGraphIsExact(t *testing.T) {
+	ctx := context.Background()
+	deltas := debianDeltas(t)
+	stores := []graph.Store{graphtest.NewModel("local"), open(t)}
+	feeder := graphtest.Feeder{Region: "local"}
+	if err := feeder.Feed(ctx, stores, deltas...); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(inputs(t), "graphs/debian-bookworm/expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expected struct {
+		Answers []struct {
+			Start, Direction string
+			MaxHops          *int  `json:"max_hops"`
+			Reachable        int   `json:"reachable"`
+			PerHop           []int `json:"per_hop"`
+		} `json:"answers_hard_edges_only"`
+	}
+	if err := json.Unmarshal(b, &expected); err != nil {
+		t.Fatal(err)
+	}
+	starts := map[string]bool{}
+	for which, store := range map[string]graph.Store{"model": stores[0], "pebble": stores[1]} {
+		v, err := store.View(ctx, graph.At{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range expected.Answers {
+			starts[want.Start] = true
+			q := graph.Question{Root: debian(want.Start).ID(), Direction: graph.Downstream, Depth: graph.Unlimited}
+			if want.Direction == "upstream" {
+				q.Direction = graph.Upstream
+			}
+			if want.MaxHops != nil {
+				q.Depth = *want.MaxHops
+			}
+			a, err := graph.GetLineage(ctx, v, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hops := map[int]int{}
+			for _, n := range a.Nodes[1:] {
+				hops[max(n.Upstream, n.Downstream)]++
+			}
+			if !a.Complete() || len(a.Nodes)-1 != want.Reachable {
+				t.Errorf("%s: %s %s, %v hops: %d reached (complete %v), want %d", which, want.Start, want.Direction, want.MaxHops, len(a.Nodes)-1, a.Complete(), want.Reachable)
+			}
+			for i, n := range want.PerHop {
+				if hops[i+1] != n {
+					t.Errorf("%s: %s %s: %d at hop %d, want %d", which, want.Start, want.Direction, hops[i+1], i+1, n)
+				}
+			}
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d answers for %d packages on both stores", len(expected.Answers), len(starts))
+}
