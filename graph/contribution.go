@@ -186,3 +186,12 @@ func (c *Contribution) Contents() ([]*Content, error) {
 	}
 	return contents, nil
 }
+
+// Stored returns the stored form of the parts, by hash.
+func (c *Contribution) Stored() map[uint64][]byte {
+	m := make(map[uint64][]byte, len(c.parts))
+	for h, p := range c.parts {
+		m[h] = p.bytes
+	}
+	return m
+}

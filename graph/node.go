@@ -69,7 +69,7 @@ func MergePieces(pieces []Piece) (f Facts, updated int64) {
 
 // makeNode makes the node of id from what was merged: defaults, and the column
 // where id is one. named are the columns that flows name. It returns false for
-// a column that neither they nor the schema name.
+// a column that neither they nor the schema name, and for a hub.
 func makeNode(id ID, name Name, f Facts, named []NamedRow) (Node, bool) {
 	if f.Display != "" {
 		name.Name = f.Display
@@ -90,7 +90,7 @@ func makeNode(id ID, name Name, f Facts, named []NamedRow) (Node, bool) {
 		}
 	}
 	if !id.IsColumn() {
-		return n, true
+		return n, !id.IsHub()
 	}
 	for _, c := range n.Facts.Columns {
 		if id.Column(c.Path) == id {

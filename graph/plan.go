@@ -558,3 +558,6 @@ func (s *State) commit(k Key, next *Contribution, c *Change) {
 		}
 	}
 }
+
+// Contribution returns what the state has under a key, or nil.
+func (s *State) Contribution(k Key) *Contribution { return s.contributions[k] }

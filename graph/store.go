@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -185,3 +186,7 @@ type Conflict struct {
 type NotFoundError struct{ What string }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("nothing is known of %s", e.What) }
+
+// ErrUnavailable is in the chain of errors that may pass when the question is
+// asked again later.
+var ErrUnavailable = errors.New("unavailable")

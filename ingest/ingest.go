@@ -5,7 +5,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -71,7 +70,7 @@ type Sink interface {
 // The errors with which a Sink refuses for now; ask again later.
 var (
 	// ErrOverloaded is returned while too much waits to be applied.
-	ErrOverloaded = errors.New("too much waits to be applied")
+	ErrOverloaded = fmt.Errorf("%w: too much waits to be applied", graph.ErrUnavailable)
 	// ErrNoSpace is returned while the disk is nearly full.
-	ErrNoSpace = errors.New("the disk is nearly full")
+	ErrNoSpace = fmt.Errorf("%w: the disk is nearly full", graph.ErrUnavailable)
 )

@@ -125,6 +125,9 @@ func (s *server) routes() (http.Handler, error) {
 	graphql, err := api.New(api.Options{
 		Reader: s.node, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
 		Delete: func(ctx context.Context, n graph.Name) (string, error) {
+			if !s.allowed(ctx) {
+				return "", fmt.Errorf("%w: this server wants Authorization: Bearer TOKEN for changes", graph.ErrUnavailable)
+			}
 			r, err := s.node.Delete(ctx, n)
 			return r.String(), err
 		},
@@ -133,9 +136,12 @@ func (s *server) routes() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", graphql)
-	mux.Handle("/graphiql/", http.StripPrefix("/graphiql", web.GraphiQL()))
-	mux.Handle("/graphiql", http.RedirectHandler("/graphiql/", http.StatusMovedPermanently))
+	mux.HandleFunc("/graphql", func(w http.ResponseWriter, r *http.Request) {
+		ok := s.c.Token == "" || r.Header.Get("Authorization") == "Bearer "+s.c.Token
+		graphql.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), mayChange{}, ok)))
+	})
+	mux.Handle("/graphiql", web.GraphiQL())
+	mux.Handle("/graphiql/", web.GraphiQL())
 	mux.Handle("/api/v1/", s.intake)
 	mux.Handle("/api/v1/dead/", deadHandler(s.node, s.c.Token))
 	mux.Handle("/metrics", m.handler())
@@ -143,6 +149,15 @@ func (s *server) routes() (http.Handler, error) {
 	mux.HandleFunc("/readyz", s.readyz)
 	mux.Handle("/{$}", http.RedirectHandler("/graphiql/", http.StatusFound))
 	return mux, nil
+}
+
+// mayChange is the key under which a request's context says whether it
+// brought the token.
+type mayChange struct{}
+
+func (s *server) allowed(ctx context.Context) bool {
+	ok, _ := ctx.Value(mayChange{}).(bool)
+	return ok
 }
 
 func (s *server) regions(context.Context) []api.RegionStatus {

@@ -68,11 +68,6 @@ type RegionStatus struct {
 	Lag time.Duration
 }
 
-// ErrUnavailable, in the chain of an error of the Reader or of Delete, says
-// that asking again later may help. The client sees the error's text and the
-// code UNAVAILABLE.
-var ErrUnavailable = errors.New("unavailable")
-
 // Validate says what is wrong with the options.
 func (o *Options) Validate() error {
 	switch {

@@ -58,7 +58,7 @@ func (a *api) present(ctx context.Context, err error) *gqlerror.Error {
 		f = &fault{code: codeBadInput, message: bad.Error()}
 	case errors.As(err, &missing):
 		f = &fault{code: codeNotFound, message: missing.Error()}
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, graph.ErrUnavailable):
 		f = &fault{code: codeUnavailable, message: unpath(err)}
 	case errors.Is(err, context.DeadlineExceeded):
 		f = &fault{code: codeTimeout, message: fmt.Sprintf("the %v for this request were over; ask for less: a smaller depth, limit or selection", a.o.Timeout)}

@@ -246,7 +246,7 @@ func TestDeleteNodeIsRefusedWithAReason(t *testing.T) {
 	wantText(t, fmt.Sprint(r.Errors[0].Extensions), "map[code:TIMEOUT position:eu@99]")
 	receipt = "nonsense"
 	s.refused("INTERNAL", deleteOf, "of", ref(sales))
-	fails = fmt.Errorf("region eu: disk is full: %w", ErrUnavailable)
+	fails = fmt.Errorf("region eu: disk is full: %w", graph.ErrUnavailable)
 	if m := s.refused("UNAVAILABLE", deleteOf, "of", ref(sales)); !strings.Contains(m, "disk is full") {
 		t.Errorf("got %q", m)
 	}

@@ -161,7 +161,7 @@ func TestANodeRefThatMakesNoSenseIsBadInput(t *testing.T) {
 type resolvelessView struct{ graph.View }
 
 func (resolvelessView) Resolve(context.Context, graph.ID) (graph.ID, error) {
-	return graph.ID{}, fmt.Errorf("catalog has no leader: %w", ErrUnavailable)
+	return graph.ID{}, fmt.Errorf("catalog has no leader: %w", graph.ErrUnavailable)
 }
 
 func TestAnErrorThatSaysUnavailableKeepsItsText(t *testing.T) {

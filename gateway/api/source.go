@@ -219,7 +219,7 @@ func (e *edges) crosses(edge *graph.Edge) bool {
 }
 
 func (e *edges) source(edge *graph.Edge, src graph.EdgeSource) flowSource {
-	fs := flowSource{Origin: src.By.Origin, kinds: src.Kinds}
+	fs := flowSource{Origin: graph.System(src.By.Origin), kinds: src.Kinds}
 	if e.processes != nil && src.By.Subject.Kind() == graph.ProcessKind {
 		fs.Process = e.processes.process(src.By.Subject)
 	}
