@@ -35,6 +35,8 @@ type Raw interface {
 	// Contributions emits contributions by key, those that there are; without
 	// an origin in the key, all of its subject.
 	Contributions(ctx context.Context, keys []Key, emit func(*Contribution) error) error
+	// Records emits the records of a subject's contributions.
+	Records(ctx context.Context, subject ID, emit func(*Record) error) error
 	// Search emits the ranks of names that match a folded text, in order,
 	// after a rank, until emit returns false.
 	Search(ctx context.Context, text string, after Rank, emit func(Rank) (bool, error)) error
@@ -437,8 +439,8 @@ func (v *view) deleted(ctx context.Context, base ID) (int64, error) {
 	}
 	var deleted int64
 	alive := false
-	err := v.raw.Contributions(ctx, []Key{{Subject: base}}, func(c *Contribution) error {
-		at := c.Record.DeletedAt()
+	err := v.raw.Records(ctx, base, func(r *Record) error {
+		at := r.DeletedAt()
 		alive = alive || at == 0 || at > v.at
 		deleted = max(deleted, at)
 		return nil

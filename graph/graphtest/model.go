@@ -425,6 +425,10 @@ func (r *modelRows) Contributions(_ context.Context, keys []graph.Key, emit func
 	return nil
 }
 
+func (r *modelRows) Records(ctx context.Context, subject graph.ID, emit func(*graph.Record) error) error {
+	return r.Contributions(ctx, []graph.Key{{Subject: subject}}, func(c *graph.Contribution) error { return emit(&c.Record) })
+}
+
 func (r *modelRows) Search(_ context.Context, text string, after graph.Rank, emit func(graph.Rank) (bool, error)) error {
 	var ranks []graph.Rank
 	for id, n := range r.names {

@@ -200,11 +200,20 @@ func pathID(column graph.ID) graph.ID {
 	return id
 }
 
+// Names are searched by their first maxTokens words, and inside the first
+// maxWord bytes of a word: a name of megabytes must not become gigabytes.
+const (
+	maxTokens = 64
+	maxWord   = 128
+)
+
 func (w *writer) index(text string, id graph.ID) {
 	set(w.Batch, space(spaceText).text(text).id(id), nil)
-	for _, at := range graph.Tokens(text) {
-		if word := graph.Word(text[at:]); word != "" {
-			set(w.Batch, append(space(spaceWord), word...), nil)
+	starts := graph.Tokens(text)
+	for _, at := range starts[:min(len(starts), maxTokens)] {
+		word := graph.Word(text[at:])
+		for i := 1; i < len(word) && i < maxWord; i++ {
+			set(w.Batch, append(space(spaceWord).text(word[i:]), word[:i]...), nil)
 		}
 		if at > 0 {
 			set(w.Batch, space(spaceSuffix).text(text[at:]).id(id), []byte(text[:at]))

@@ -25,7 +25,7 @@ import (
 //	g name partition                        → created
 //	w text 00 id                              search: whole texts
 //	t suffix 00 id                          → the text before the suffix
-//	v word                                    search: the words there are
+//	v end-of-word 00 start-of-word            search: the words there are, from inside
 //	o column-hash column                      search: columns by their path
 //	z revision                              → change stream entry
 const (

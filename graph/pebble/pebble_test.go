@@ -11,9 +11,11 @@ import (
 	"headwater/graph/graphtest"
 )
 
-func open(t testing.TB) *Store {
+func open(t testing.TB) *Store { return openWith(t, 8<<20) }
+
+func openWith(t testing.TB, cache int64) *Store {
 	t.Helper()
-	s, err := Open(t.TempDir(), Options{Region: "local", CacheBytes: 8 << 20})
+	s, err := Open(t.TempDir(), Options{Region: "local", CacheBytes: cache})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,6 +274,17 @@ func (r *rows) Contributions(ctx context.Context, keys []graph.Key, emit func(*g
 	return nil
 }
 
+// Records implements graph.Raw.
+func (r *rows) Records(ctx context.Context, subject graph.ID, emit func(*graph.Record) error) error {
+	return r.scan(space(spaceRecord).id(subject), func(_, v []byte) (bool, error) {
+		record, err := graph.DecodeRecord(v)
+		if err != nil {
+			return false, err
+		}
+		return true, errors.Join(ctx.Err(), emit(&record))
+	})
+}
+
 // AliasedNames implements graph.Raw.
 func (r *rows) AliasedNames(ctx context.Context, last graph.ID, emit func(graph.ID) (bool, error)) error {
 	prefix := space(spaceAlias)

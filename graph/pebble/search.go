@@ -109,35 +109,50 @@ type entry struct {
 
 func (g *group) emit(r *rows, query string, emit func(graph.Rank) (bool, error)) (bool, error) {
 	defer func() { g.entries = g.entries[:0] }()
-	var ranks []graph.Rank
-	add := func(rank graph.Rank) {
+	var own []graph.Rank // of all but columns
+	var paths []entry
+	add := func(whole string, id graph.ID) (rank graph.Rank, ok bool) {
 		// A name with several such words ranks by the first.
-		if rank.Class != graph.MatchToken || rank.Text == g.text {
-			ranks = append(ranks, rank)
-		}
+		rank = graph.RankName(whole, query, id)
+		return rank, rank.Class != graph.MatchToken || rank.Text == g.text
 	}
 	for _, e := range g.entries {
-		if e.id.Kind() != 0 {
-			add(graph.RankName(e.whole, query, e.id))
-			continue
+		if e.id.Kind() == 0 {
+			paths = append(paths, e)
+		} else if rank, ok := add(e.whole, e.id); ok {
+			own = append(own, rank)
 		}
-		prefix := append(space(spaceColumn), e.id[16:]...)
-		err := r.scan(prefix, func(rest, _ []byte) (bool, error) {
+	}
+	slices.SortFunc(own, graph.Rank.Compare)
+	own = slices.Compact(own)
+	more := true
+	upTo := func(rank *graph.Rank) (err error) {
+		for len(own) > 0 && more && err == nil && (rank == nil || own[0].Compare(*rank) < 0) {
+			more, err = emit(own[0])
+			own = own[1:]
+		}
+		return err
+	}
+	// Paths of one text differ only by the case that their columns' hash
+	// folds, so there is one at most; its columns come in the order of ids.
+	for _, e := range paths {
+		err := r.scan(append(space(spaceColumn), e.id[16:]...), func(rest, _ []byte) (bool, error) {
 			id, _ := cutID(rest)
-			add(graph.RankName(e.whole, query, id))
-			return true, nil
+			rank, ok := add(e.whole, id)
+			if !ok {
+				return true, nil
+			}
+			err := upTo(&rank)
+			if err == nil && more {
+				more, err = emit(rank)
+			}
+			return more, err
 		})
-		if err != nil {
+		if err != nil || !more {
 			return false, err
 		}
 	}
-	slices.SortFunc(ranks, graph.Rank.Compare)
-	for _, rank := range slices.Compact(ranks) {
-		if more, err := emit(rank); err != nil || !more {
-			return false, err
-		}
-	}
-	return true, nil
+	return more, upTo(nil)
 }
 
 // keepInside is how many matches are sorted at a time.
@@ -197,13 +212,16 @@ func (r *rows) prefixes(ctx context.Context, text string) ([]string, error) {
 	}
 	tail := text[len(head):]
 	var prefixes []string
-	err := r.scan(space(spaceWord), func(word, _ []byte) (bool, error) {
-		switch {
-		case tail == "" && bytes.Contains(word[min(1, len(word)):], []byte(head)):
-			prefixes = append(prefixes, string(word))
-		case tail != "" && len(word) > len(head) && bytes.HasSuffix(word, []byte(head)):
-			prefixes = append(prefixes, string(word)+tail)
+	low := append(space(spaceWord), head...)
+	if tail != "" {
+		low = append(low, 0) // the word ends with it
+	}
+	err := r.scan(low, func(rest, _ []byte) (bool, error) {
+		end, lead, _ := bytes.Cut(rest, []byte{0})
+		if tail != "" {
+			lead, end = rest, nil
 		}
+		prefixes = append(prefixes, string(lead)+head+string(end)+tail)
 		return true, ctx.Err()
 	})
 	slices.Sort(prefixes)
