@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -11,6 +13,14 @@ import (
 type Contribution struct {
 	Record Record
 	parts  map[uint64]*partContent
+	folded map[string]*foldedContent
+}
+
+// A foldedContent is what a list of parts folds to, and its binary form. It is
+// never written to again.
+type foldedContent struct {
+	content *Content
+	bytes   []byte // nil until compared
 }
 
 // NewContribution joins a record with the stored form of its parts, by hash.
@@ -63,7 +73,23 @@ func (c *Contribution) part(hash uint64) (*Content, error) {
 	return p.content, nil
 }
 
+// fold folds parts; the content is shared, and must not be changed.
 func (c *Contribution) fold(hashes []uint64) (*Content, error) {
+	f, err := c.foldOnce(hashes)
+	if err != nil {
+		return nil, err
+	}
+	return f.content, nil
+}
+
+func (c *Contribution) foldOnce(hashes []uint64) (*foldedContent, error) {
+	key := make([]byte, 0, 64)
+	for _, h := range hashes {
+		key = binary.BigEndian.AppendUint64(key, h)
+	}
+	if f := c.folded[string(key)]; f != nil {
+		return f, nil
+	}
 	parts := make([]*Content, len(hashes))
 	for i, h := range hashes {
 		p, err := c.part(h)
@@ -72,7 +98,12 @@ func (c *Contribution) fold(hashes []uint64) (*Content, error) {
 		}
 		parts[i] = p
 	}
-	return Fold(parts...), nil
+	f := &foldedContent{content: Fold(parts...)}
+	if c.folded == nil {
+		c.folded = map[string]*foldedContent{}
+	}
+	c.folded[string(key)] = f
+	return f, nil
 }
 
 // segments is Record.Segments with the contents at hand.
@@ -82,13 +113,18 @@ func (c *Contribution) segments() ([]Segment, error) {
 		if slices.Equal(a, b) {
 			return true
 		}
-		x, err := c.fold(a)
-		y, err2 := c.fold(b)
+		x, err := c.foldOnce(a)
+		y, err2 := c.foldOnce(b)
 		if err = cmp.Or(err, err2); err != nil {
 			failed = err
 			return false
 		}
-		return slices.Equal(AppendContent(nil, x), AppendContent(nil, y))
+		for _, f := range [...]*foldedContent{x, y} {
+			if f.bytes == nil {
+				f.bytes = AppendContent(nil, f.content)
+			}
+		}
+		return bytes.Equal(x.bytes, y.bytes)
 	})
 	return segs, failed
 }

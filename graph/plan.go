@@ -280,7 +280,7 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		}
 		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}}
 	}
-	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts)}
+	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts), folded: maps.Clone(old.folded)}
 	if next.parts == nil {
 		next.parts = map[uint64]*partContent{}
 	}

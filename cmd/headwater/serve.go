@@ -72,11 +72,11 @@ type server struct {
 }
 
 // open opens all that a server stands on, and listens. run closes it.
-func open(c config, logger *slog.Logger) (s *server, err error) {
-	s = &server{c: c, log: logger}
+func open(c config, logger *slog.Logger) (opened *server, err error) {
+	s := &server{c: c, log: logger}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			opened, err = nil, errors.Join(err, s.close())
 		}
 	}()
 	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache), Log: logger}); err != nil {

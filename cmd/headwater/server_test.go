@@ -83,7 +83,8 @@ func ask(t testing.TB, url, query string, variables map[string]any, into any) (c
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range answer.Errors {
+	if len(answer.Errors) > 0 {
+		e := answer.Errors[0]
 		if e.Extensions.Code == "" || e.Extensions.Code == "INTERNAL" {
 			t.Fatalf("%s: %s", query, e.Message)
 		}

@@ -30,6 +30,7 @@ type Model struct {
 	seen    map[graph.ID]map[string]stamped
 	slices  map[graph.ID]map[string]int64
 	rows    *modelRows // nil: to be derived
+	cons    map[graph.Key]*lockedContribution
 }
 
 type stamped struct {
@@ -40,7 +41,7 @@ type stamped struct {
 // NewModel returns an empty model store of one region.
 func NewModel(region string) *Model {
 	return &Model{region: region, records: map[graph.Key]graph.Record{}, parts: map[graph.Key]map[uint64][]byte{},
-		names: map[graph.ID]graph.Name{}, seen: map[graph.ID]map[string]stamped{}, slices: map[graph.ID]map[string]int64{}}
+		names: map[graph.ID]graph.Name{}, seen: map[graph.ID]map[string]stamped{}, slices: map[graph.ID]map[string]int64{}, cons: map[graph.Key]*lockedContribution{}}
 }
 
 // Load implements graph.Store.
@@ -84,6 +85,7 @@ func (m *Model) Apply(_ context.Context, b graph.Batch) error {
 	m.mark, m.rows = b.Mark, nil
 	for i := range b.Changes {
 		c := &b.Changes[i]
+		delete(m.cons, c.Key)
 		if m.parts[c.Key] == nil {
 			m.parts[c.Key] = map[uint64][]byte{}
 		}
@@ -100,6 +102,7 @@ func (m *Model) Apply(_ context.Context, b graph.Batch) error {
 	}
 	for _, t := range b.Touches {
 		if t.Record != nil {
+			delete(m.cons, t.Key)
 			if len(t.Record.Runs) == 0 {
 				delete(m.records, t.Key)
 			} else {
@@ -224,8 +227,11 @@ func (m *Model) derive() (*modelRows, error) {
 		named: map[graph.ID][]graph.NamedRow{}, to: map[graph.ID][]graph.ID{}, from: map[graph.ID][]graph.ID{},
 		index: map[graph.ID]map[graph.Key]bool{}, lives: map[graph.ID]graph.Life{}, seen: map[graph.ID]map[string][]byte{}, slices: map[graph.ID]map[string]int64{}}
 	for k, record := range m.records {
-		c := graph.NewContribution(record, m.parts[k])
-		r.cons[k] = &lockedContribution{Contribution: c}
+		if m.cons[k] == nil {
+			m.cons[k] = &lockedContribution{Contribution: graph.NewContribution(record, m.parts[k])}
+		}
+		r.cons[k] = m.cons[k]
+		c := r.cons[k].Contribution
 		said, err := c.At(graph.Forever)
 		if err != nil {
 			return nil, err

@@ -2,7 +2,9 @@ package pebble
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,31 +31,36 @@ func openWith(t testing.TB, cache int64) *Store {
 
 func TestEngineAnswersAsTheModelDoes(t *testing.T) {
 	const worlds, rounds = 40, 125
-	operations, questions := 0, 0
-	for world := range worlds {
-		r := graphtest.NewRandom(uint64(world))
-		stores := []graph.Store{graphtest.NewModel("local"), open(t)}
-		feeder := graphtest.Feeder{Region: "local"}
-		for range rounds {
-			var batch []graph.Delta
-			for range 1 + r.IntN(3) {
-				batch = append(batch, r.Delta())
-			}
-			operations += len(batch)
-			if err := feeder.Feed(context.Background(), stores, batch...); err != nil {
-				t.Fatalf("world %d: %v", world, err)
-			}
-			for range 2 {
-				q, a, err := graphtest.Ask(context.Background(), r, stores...)
-				if err != nil {
-					t.Fatalf("world %d: %v", world, err)
+	var operations, questions atomic.Int64
+	t.Run("worlds", func(t *testing.T) {
+		for world := range worlds {
+			t.Run(strconv.Itoa(world), func(t *testing.T) {
+				t.Parallel()
+				r := graphtest.NewRandom(uint64(world))
+				stores := []graph.Store{graphtest.NewModel("local"), open(t)}
+				feeder := graphtest.Feeder{Region: "local"}
+				for range rounds {
+					var batch []graph.Delta
+					for range 1 + r.IntN(3) {
+						batch = append(batch, r.Delta())
+					}
+					operations.Add(int64(len(batch)))
+					if err := feeder.Feed(context.Background(), stores, batch...); err != nil {
+						t.Fatal(err)
+					}
+					for range 2 {
+						q, a, err := graphtest.Ask(context.Background(), r, stores...)
+						if err != nil {
+							t.Fatal(err)
+						}
+						questions.Add(1)
+						if a[0] != a[1] {
+							t.Fatalf("%s\n(-model +engine):\n%s", q, cmp.Diff(strings.Split(a[0], "\n"), strings.Split(a[1], "\n")))
+						}
+					}
 				}
-				questions++
-				if a[0] != a[1] {
-					t.Fatalf("world %d, after %d operations: %s\n(-model +engine):\n%s", world, operations, q, cmp.Diff(strings.Split(a[0], "\n"), strings.Split(a[1], "\n")))
-				}
-			}
+			})
 		}
-	}
-	t.Logf("%d operations, %d questions", operations, questions)
+	})
+	t.Logf("%d operations, %d questions", operations.Load(), questions.Load())
 }

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"headwater/cmd/headwater/shop"
+)
+
+// demoForTest runs a demo until stop is called, which waits for its end.
+func demoForTest(t *testing.T, d *demo) (base string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	up, done := make(chan string, 1), make(chan error, 1)
+	d.listen, d.log, d.up = "127.0.0.1:0", t.Output(), func(base string) { up <- base }
+	if d.now == nil {
+		d.now = time.Now
+	}
+	go func() { done <- d.run(ctx) }()
+	ended := false
+	stop = func() error {
+		cancel()
+		if ended {
+			return nil
+		}
+		ended = true
+		return <-done
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case base = <-up:
+	case err := <-done:
+		ended = true
+		t.Fatalf("the demo ended: %v", err)
+	}
+	return base, stop
+}
+
+// fetch gets a page and fails the test unless it is there and holds a text.
+func fetch(t *testing.T, address, want string) {
+	t.Helper()
+	res, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(want)) {
+		t.Errorf("%s answers %s %.200q, %v; want %q", address, res.Status, body, err, want)
+	}
+}
+
+// An upstream is what shop.Question answers.
+type upstream struct {
+	Lineage struct {
+		Nodes []struct {
+			Distance int
+			Node     struct{ ID, Namespace, Name, Path string }
+		}
+		Edges []struct {
+			From, To string
+			Kinds    []string
+			Sources  []struct {
+				Expression *string
+				Process    struct{ Name, Kind string }
+			}
+		}
+		Complete bool
+	}
+}
+
+func TestTheDemoAnswersItsQuestion(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	var out bytes.Buffer
+	base, stop := demoForTest(t, &demo{out: &out})
+
+	var a upstream
+	if code := ask(t, base, shop.Question, nil, &a); code != "" {
+		t.Fatalf("the question gives %s", code)
+	}
+	names, distances := map[string]string{}, map[string]int{}
+	for _, n := range a.Lineage.Nodes {
+		names[n.Node.ID] = n.Node.Namespace + " " + n.Node.Name + "#" + n.Node.Path
+		distances[names[n.Node.ID]] = n.Distance
+	}
+	flows := map[string]string{}
+	for _, e := range a.Lineage.Edges {
+		for _, s := range e.Sources {
+			how := strings.Join(e.Kinds, " ") + " by " + s.Process.Kind + " " + s.Process.Name
+			if s.Expression != nil {
+				how += ": " + *s.Expression
+			}
+			flows[names[e.From]+" -> "+names[e.To]] = how
+		}
+	}
+	to := shop.Namespace + " " + shop.Table + "#" + shop.Column
+	for i, hop := range []struct{ from, how string }{
+		{"doris://doris.shop.example:9030 internal.report.order_revenue#net_amount", "AGGREGATION by DORIS reports_daily.daily_revenue: sum(r.net_amount)"},
+		{"hive://metastore.shop.example:9083 dws.order_revenue#net_amount", "IDENTITY by SYNC reports_daily.load_order_revenue"},
+		{"hive://metastore.shop.example:9083 dwd.order_items#gross_amount", "AGGREGATION by TRINO orders_daily.dws_order_revenue: sum(case when i.order_status = 'CANCELLED' then 0 " +
+			"else i.gross_amount - i.discount_amount - coalesce(f.refund_amount, 0) end)"},
+		{"hive://metastore.shop.example:9083 ods.order_items#unit_price", "TRANSFORMATION by SPARK orders_daily.dwd_order_items: i.quantity * i.unit_price * x.rate"},
+		{"hive://metastore.shop.example:9083 stg.order_items_cdc#unit_price", "IDENTITY by HIVE orders_daily.ods_order_items"},
+		{"kafka://kafka.shop.example:9092 cdc.order_items#unit_price", "IDENTITY by FLINK land_order_items"},
+		{"postgres://orders-db.shop.example:5432 shop.public.order_items#unit_price", "IDENTITY by SYNC cdc_order_items"},
+	} {
+		if got := distances[hop.from]; got != -1-i {
+			t.Errorf("%s lies at %d, want %d", hop.from, got, -1-i)
+		}
+		if got := flows[hop.from+" -> "+to]; got != hop.how {
+			t.Errorf("%s -> %s\ngot  %s\nwant %s", hop.from, to, got, hop.how)
+		}
+		to = hop.from
+	}
+	if !a.Lineage.Complete || len(a.Lineage.Nodes) != 30 || len(a.Lineage.Edges) != 31 {
+		t.Errorf("%d nodes, %d edges, complete %v", len(a.Lineage.Nodes), len(a.Lineage.Edges), a.Lineage.Complete)
+	}
+
+	fetch(t, base+"/healthz", "ok")
+	fetch(t, base+"/readyz", "ok local@")
+	fetch(t, base+"/metrics", "headwater_changes_total")
+	fetch(t, base+"/graphiql/", "<html")
+	fetch(t, base+"/graphql?query="+url.QueryEscape(shop.Question), `"net_revenue"`) // as the printed curl asks
+	for _, want := range []string{base + "/graphiql", "83 tasks", "534 events", "internal.report.daily_revenue#net_revenue", "--server " + base} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the demo does not say %q:\n%s", want, &out)
+		}
+	}
+
+	if err := stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(tmp, "*")); err != nil || len(left) > 0 {
+		t.Errorf("the demo leaves %q, %v", left, err)
+	}
+	if res, err := http.Get(base + "/healthz"); err == nil {
+		_ = res.Body.Close()
+		t.Errorf("it still answers: %s", res.Status)
+	}
+}
+
+func TestTheDemoKeepsItsDataInAFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	var revisions []string
+	began := time.Now()
+	for range 2 { // the second time the same events come again
+		base, stop := demoForTest(t, &demo{out: io.Discard, data: dir, now: func() time.Time { return began }})
+		var a struct{ Regions []struct{ Revision string } }
+		ask(t, base, "{ regions { revision } }", nil, &a)
+		revisions = append(revisions, a.Regions[0].Revision)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "graph")); err != nil || revisions[0] != revisions[1] {
+		t.Errorf("revisions %q, %v", revisions, err)
+	}
+}
+
+func TestTheDemoSaysWhenItsAddressIsInUse(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	var log bytes.Buffer
+	code := run(t.Context(), []string{"demo", "--listen", ln.Addr().String()}, io.Discard, &log)
+	if want := fmt.Sprintf("headwater demo: %s is in use", ln.Addr()); code != 1 || !strings.HasPrefix(log.String(), want) || !strings.Contains(log.String(), "--listen") {
+		t.Errorf("code %d: %s", code, &log)
+	}
+}
+
+func TestTheDemoEndsWhereNobodyCanReadIt(t *testing.T) {
+	r, w := io.Pipe()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := &demo{listen: "127.0.0.1:0", out: w, log: t.Output(), now: time.Now}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := d.run(ctx); err == nil || ctx.Err() != nil {
+		t.Errorf("it ends with %v, %v", err, ctx.Err())
+	}
+}
