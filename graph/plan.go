@@ -294,6 +294,9 @@ func Plan(s *State, d *Delta) (Planned, error) {
 			if _, ok := next.parts[part]; !ok {
 				next.parts[part] = &partContent{bytes: b}
 			}
+			if p := next.parts[part]; p.content == nil {
+				p.content = &d.Says // what decoding would give
+			}
 		}
 		next.Record.add(d, part)
 	}

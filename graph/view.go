@@ -16,7 +16,8 @@ import (
 type Raw interface {
 	Links
 	Marks() map[string]Mark
-	// Names emits the names that are known among ids.
+	// Names emits the names that are known among ids. Of a column it may give
+	// the path alone.
 	Names(ctx context.Context, ids []ID, emit func(ID, Name) error) error
 	// Flows emits the current rows of names. whole adds the rows of the
 	// columns of each. The slice is the caller's only until emit returns.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -17,7 +18,7 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	if b.Mark.Position <= s.mark.Position {
 		return nil
 	}
-	w := &writer{Batch: s.db.NewBatch(), db: s.db, written: map[string][]byte{}}
+	w := &writer{Batch: s.db.NewBatch(), db: s.db, written: map[string][]byte{}, known: s.paths, paths: map[string]bool{}}
 	defer func() { _ = w.Close() }()
 	revision := s.mark.Revision
 	for i := range b.Changes {
@@ -45,6 +46,10 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
 	}
 	s.mark = b.Mark
+	if len(s.paths)+len(w.paths) > keepPaths {
+		clear(s.paths)
+	}
+	maps.Copy(s.paths, w.paths)
 	return nil
 }
 
@@ -54,6 +59,9 @@ type writer struct {
 	*pebble.Batch
 	db      *pebble.DB
 	written map[string][]byte
+	// known are paths of columns that the store has; paths are those that the
+	// batch has added.
+	known, paths map[string]bool
 }
 
 // get returns the value of a key that is only written by keep.
@@ -162,6 +170,9 @@ func (w *writer) life(e graph.LifeEdit) error {
 // the one that sorts first stays.
 func (w *writer) name(n *graph.Name) error {
 	id := n.ID()
+	if id.IsColumn() {
+		return w.column(n.Column, id)
+	}
 	k := space(spaceName).id(id)
 	b, err := w.get(k)
 	if err != nil {
@@ -169,31 +180,47 @@ func (w *writer) name(n *graph.Name) error {
 	}
 	if b != nil {
 		have, err := graph.DecodeName(b)
-		if err != nil {
-			return err
+		if err == nil && have != *n {
+			err = fmt.Errorf("names %s and %s share the id %s", have, n, id)
 		}
-		if have.ID() != id || have.DataStore().Compare(n.DataStore()) != 0 {
-			return fmt.Errorf("names %s and %s share the id %s", have, n, id)
-		}
-		if n.Compare(have) >= 0 {
-			return nil
-		}
+		return err
 	}
 	w.keep(k, graph.AppendName(nil, n))
-	text := graph.SearchText(*n)
-	if id.IsColumn() {
-		// Columns share the entries of their path.
-		tail := pathID(id)
-		set(w.Batch, append(space(spaceColumn), tail[16:]...).id(id), nil)
-		id = tail
-	}
-	if b == nil {
-		w.index(text, id)
-	}
+	w.index(graph.SearchText(*n), id)
 	return nil
 }
 
-// pathID is the id under which a column's path is searched.
+// column notes a column. All columns of one path share its name and what
+// searches find it by, so that a path that is known costs one write.
+func (w *writer) column(path string, id graph.ID) error {
+	shared := pathID(id)
+	set(w.Batch, append(space(spaceColumn), shared[16:]...).id(id), nil)
+	if w.known[path] || w.paths[path] {
+		return nil
+	}
+	n := graph.Name{Kind: graph.DataStoreKind, Column: path}
+	k := space(spaceName).id(shared)
+	b, err := w.get(k)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		w.index(graph.SearchText(n), shared)
+	} else {
+		have, err := graph.DecodeName(b)
+		if err != nil {
+			return err
+		}
+		if have.Column < path {
+			n = have
+		}
+	}
+	w.keep(k, graph.AppendName(nil, &n))
+	w.paths[path] = true
+	return nil
+}
+
+// pathID is the id under which a column's path is kept.
 func pathID(column graph.ID) graph.ID {
 	var id graph.ID
 	copy(id[16:], column[16:])

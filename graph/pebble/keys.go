@@ -16,7 +16,7 @@ import (
 //	b subject origin 00 hash                → content of a part
 //	f layer dir node subject origin         → targets
 //	p name rank facts-hash ^from subject origin → facts
-//	n id                                    → name
+//	n id                                    → name; of columns, by their path alone
 //	k column display 00 subject origin
 //	a from to subject origin                  aliases; A is their reverse
 //	x name subject origin                   → 1 where it wrote the name

@@ -115,7 +115,19 @@ func (r *rows) Life(id graph.ID) (graph.Life, error) { return readLife(r.snap, i
 // Names implements graph.Raw.
 func (r *rows) Names(ctx context.Context, ids []graph.ID, emit func(graph.ID, graph.Name) error) error {
 	for _, id := range ids {
-		b, err := get(r.snap, space(spaceName).id(id))
+		k := space(spaceName).id(id)
+		if id.IsColumn() {
+			shared := pathID(id)
+			there, err := get(r.snap, append(space(spaceColumn), shared[16:]...).id(id))
+			if err != nil {
+				return err
+			}
+			if there == nil {
+				continue
+			}
+			k = space(spaceName).id(shared)
+		}
+		b, err := get(r.snap, k)
 		if err != nil {
 			return err
 		}

@@ -69,9 +69,13 @@ type Store struct {
 	db *pebble.DB
 	o  Options
 
-	mu   sync.Mutex // guards mark; held while a batch is applied
-	mark graph.Mark
+	mu    sync.Mutex // guards the two below; held while a batch is applied
+	mark  graph.Mark
+	paths map[string]bool // of columns, that are known to be there
 }
+
+// keepPaths bounds the paths of columns that are remembered.
+const keepPaths = 1 << 18
 
 var _ graph.Store = (*Store)(nil)
 
@@ -91,7 +95,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
 	}
-	s := &Store{db: db, o: o}
+	s := &Store{db: db, o: o, paths: map[string]bool{}}
 	if err := s.begin(dir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -243,7 +247,7 @@ func (s *Store) Names(ctx context.Context) iter.Seq2[graph.Name, error] {
 		err := scan(s.db, space(spaceName), func(_, v []byte) (bool, error) {
 			n, err := graph.DecodeName(v)
 			if err != nil || n.Column != "" {
-				return true, err
+				return true, err // a path of columns
 			}
 			return yield(n, nil), ctx.Err()
 		})
