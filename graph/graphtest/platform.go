@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"headwater/graph"
@@ -46,7 +47,7 @@ type Table struct {
 	Columns         []string
 }
 
-// A TaskColumn is an output column with its sources.
+// A TaskColumn is an output column with its sources, each once.
 type TaskColumn struct {
 	Name    string
 	Sources []TaskSource
@@ -174,7 +175,13 @@ func (p *Platform) Task(i, run int) Task {
 		for range columnFan.draw(r) {
 			in := r.IntN(len(t.Inputs))
 			columns := t.Inputs[in].Columns
-			c.Sources = append(c.Sources, TaskSource{Input: in, Column: columns[r.IntN(len(columns))], Kinds: kinds[r.IntN(len(kinds))]})
+			s := TaskSource{Input: in, Column: columns[r.IntN(len(columns))], Kinds: kinds[r.IntN(len(kinds))]}
+			at := slices.IndexFunc(c.Sources, func(x TaskSource) bool { return x.Input == s.Input && x.Column == s.Column })
+			if at < 0 {
+				c.Sources = append(c.Sources, s)
+			} else {
+				c.Sources[at].Kinds |= s.Kinds
+			}
 		}
 		t.Columns = append(t.Columns, c)
 	}

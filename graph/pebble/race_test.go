@@ -1,0 +1,6 @@
+//go:build race
+
+package pebble
+
+// raceEnabled: the race detector makes all about ten times slower.
+const raceEnabled = true
