@@ -143,6 +143,10 @@ func New(store graph.Store, l *log.Log, o Options) (*Node, error) {
 
 // Append implements ingest.Sink.
 func (n *Node) Append(ctx context.Context, events [][]graph.Delta) (ingest.Receipt, error) {
+	if len(events) == 0 {
+		// Nothing to admit: the receipt of what came before.
+		return n.append(ctx, nil)
+	}
 	events, size := n.withRules(events)
 	if err := n.admit(size); err != nil {
 		n.Stats.Refused.Add(1)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -77,7 +78,15 @@ func (d *duration) String() string {
 	return fmt.Sprintf("%dd", time.Duration(*d)/(24*time.Hour))
 }
 
-func (d *duration) UnmarshalYAML(n *yaml.Node) error { return d.Set(n.Value) }
+func (d *duration) UnmarshalYAML(n *yaml.Node) error { return onLine(n, d.Set(n.Value)) }
+
+// onLine says on which line of its file a setting is wrong.
+func onLine(n *yaml.Node, err error) error {
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return nil
+}
 
 // A size is a number of bytes: 512MiB, 1GiB, 100000.
 type size int64
@@ -112,7 +121,7 @@ func (z *size) String() string {
 	return fmt.Sprint(int64(*z))
 }
 
-func (z *size) UnmarshalYAML(n *yaml.Node) error { return z.Set(n.Value) }
+func (z *size) UnmarshalYAML(n *yaml.Node) error { return onLine(n, z.Set(n.Value)) }
 
 // flags adds the flags of a server, and returns a function that reads the
 // configuration once they have been parsed.
@@ -122,8 +131,11 @@ func (c *config) flags(f *flag.FlagSet) func() error {
 	set := c.settings()
 	values := map[string]string{}
 	for _, s := range set {
-		def := s.value.String()
-		f.Func(s.flag, fmt.Sprintf("%s (default %q)", s.help, def), func(v string) error {
+		help := s.help
+		if def := s.value.String(); def != "" {
+			help += fmt.Sprintf(" (default %q)", def)
+		}
+		f.Func(s.flag, help, func(v string) error {
 			values[s.flag] = v
 			return s.value.Set(v)
 		})
@@ -136,7 +148,8 @@ func (c *config) flags(f *flag.FlagSet) func() error {
 		}
 		for _, s := range set {
 			env := "HEADWATER_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
-			v, ok := os.LookupEnv(env)
+			v := os.Getenv(env)
+			ok := v != "" // an empty variable counts as none
 			if flagged, byFlag := values[s.flag]; byFlag {
 				v, ok, env = flagged, true, "-"+s.flag
 			}
@@ -146,9 +159,31 @@ func (c *config) flags(f *flag.FlagSet) func() error {
 				}
 			}
 		}
-		rules := c.rules()
-		return rules.Check()
+		return c.check()
 	}
+}
+
+// check says which setting can't be followed. What is 0 here must not be taken
+// for "the default" further down.
+func (c *config) check() error {
+	switch {
+	case c.Listen == "":
+		return errors.New("listen: it is empty; it is an address like 127.0.0.1:8080")
+	case c.Data == "":
+		return errors.New("data: it is empty; it is a folder")
+	case c.Region == "":
+		return errors.New("region: it is empty; it is the region's name")
+	case c.Retention == 0:
+		return errors.New("retention: it is 0; closed versions are kept for longer, or forever with -1d")
+	case c.Cache == 0:
+		return errors.New("cache: it is 0; the store needs some memory")
+	case c.Timeout <= 0:
+		return fmt.Errorf("timeout: it is %s; a query needs some time", c.Timeout.String())
+	case c.MinFree == 0:
+		c.MinFree = -1
+	}
+	rules := c.rules()
+	return rules.Check()
 }
 
 type setting struct {
@@ -184,9 +219,27 @@ func (c *config) read(file string) error {
 	d := yaml.NewDecoder(f)
 	d.KnownFields(true)
 	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", file, inSettings(err))
+	}
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: a second document follows; one is read", file)
 	}
 	return nil
+}
+
+var unknownField = regexp.MustCompile(`field (\S+) not found in type .*`)
+
+// inSettings says what is wrong with a file in words of settings, not of Go.
+func inSettings(err error) error {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var all []string
+	for _, e := range wrong.Errors {
+		all = append(all, unknownField.ReplaceAllString(e, "$1 is not a setting"))
+	}
+	return errors.New(strings.Join(all, "; "))
 }
 
 func (c *config) rules() region.Rules {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -11,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -39,6 +42,11 @@ func showDead(d log.DeadLetter, whole bool) deadLetter {
 	return l
 }
 
+// deadPage is how many dead letters are listed at once.
+const deadPage = 1000
+
+var errBadRequest = errors.New("bad request")
+
 // deadHandler serves the dead letters of a node:
 //
 //	GET    /api/v1/dead/?after=&limit=   a page of them
@@ -51,8 +59,11 @@ func deadHandler(n *region.Node, token string) http.Handler {
 		status := http.StatusOK
 		if err != nil {
 			status = http.StatusInternalServerError
-			if errors.Is(err, log.ErrNoDeadLetter) {
+			switch {
+			case errors.Is(err, log.ErrNoDeadLetter):
 				status = http.StatusNotFound
+			case errors.Is(err, errBadRequest):
+				status = http.StatusBadRequest
 			}
 			v = map[string]string{"error": err.Error()}
 		}
@@ -61,11 +72,12 @@ func deadHandler(n *region.Node, token string) http.Handler {
 		_ = json.NewEncoder(w).Encode(v) // the client may be gone
 	}
 	mux.HandleFunc("GET /api/v1/dead/{$}", func(w http.ResponseWriter, r *http.Request) {
-		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-		if err != nil || limit < 1 || limit > 1000 {
-			limit = 100
+		limit, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("limit"), "100"))
+		if err != nil || limit < 1 {
+			reply(w, nil, fmt.Errorf("%w: limit is not a number from 1 on", errBadRequest))
+			return
 		}
-		letters, err := n.Dead().Dead(r.URL.Query().Get("after"), limit)
+		letters, err := n.Dead().Dead(r.URL.Query().Get("after"), min(limit, deadPage))
 		list := []deadLetter{}
 		for _, d := range letters {
 			list = append(list, showDead(d, false))
@@ -89,8 +101,12 @@ func deadHandler(n *region.Node, token string) http.Handler {
 // withToken lets through what brings the token, or all where there is none.
 func withToken(h http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token != "" && r.Header.Get("Authorization") != "Bearer "+token {
-			http.Error(w, `{"error":"this server wants Authorization: Bearer TOKEN"}`, http.StatusUnauthorized)
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":"this server wants Authorization: Bearer TOKEN"}`+"\n") // the client may be gone
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -99,8 +115,25 @@ func withToken(h http.Handler, token string) http.Handler {
 
 func clientFlags(f *flag.FlagSet) func() client {
 	server := serverFlag(f)
-	token := f.String("token", os.Getenv("HEADWATER_TOKEN"), "`token` that the server wants")
-	return func() client { return client{server: *server, token: *token} }
+	// What the environment says is no default: the help shows defaults.
+	token := f.String("token", "", "`token` that the server wants; HEADWATER_TOKEN where it is not given")
+	return func() client { return client{server: *server, token: cmp.Or(*token, os.Getenv("HEADWATER_TOKEN"))} }
+}
+
+// listDead lists dead letters after an ID, page by page.
+func listDead(ctx context.Context, c client, after string, limit int) (list []deadLetter, err error) {
+	for len(list) < limit {
+		var page []deadLetter
+		want := min(limit-len(list), deadPage)
+		if err := c.do(ctx, http.MethodGet, fmt.Sprintf("/api/v1/dead/?limit=%d&after=%s", want, url.QueryEscape(after)), nil, &page); err != nil {
+			return nil, err
+		}
+		if list = append(list, page...); len(page) < want {
+			break
+		}
+		after = page[len(page)-1].ID
+	}
+	return list, nil
 }
 
 func deadCommand(out io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
@@ -112,8 +145,11 @@ func deadCommand(out io.Writer) func(*flag.FlagSet) func(context.Context, []stri
 			c := connect()
 			switch {
 			case len(args) == 1 && args[0] == "list":
-				var list []deadLetter
-				if err := c.do(ctx, http.MethodGet, fmt.Sprintf("/api/v1/dead/?limit=%d&after=%s", *limit, url.QueryEscape(*after)), nil, &list); err != nil {
+				if *limit < 1 {
+					return errUsage
+				}
+				list, err := listDead(ctx, c, *after, *limit)
+				if err != nil {
 					return err
 				}
 				w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

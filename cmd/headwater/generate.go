@@ -28,9 +28,9 @@ func generateCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Contex
 			}
 			w := out
 			if *file != "-" {
-				f, err := os.Create(*file)
-				if err != nil {
-					return err
+				f, cerr := os.Create(*file)
+				if cerr != nil {
+					return cerr
 				}
 				defer func() { err = errors.Join(err, f.Close()) }()
 				w = f
@@ -67,6 +67,33 @@ func generateCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Contex
 
 type object map[string]any
 
+// members are those of an object, in their order.
+type members []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m members) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, x := range m {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		for _, part := range []any{x.name, x.value} {
+			p, err := json.Marshal(part)
+			if err != nil {
+				return nil, err
+			}
+			b = append(append(b, p...), ':')
+		}
+		b = b[:len(b)-1]
+	}
+	return append(b, '}'), nil
+}
+
 const generatorProducer = "https://headwater.invalid/generate"
 
 // taskEvent is the OpenLineage event with which a task reports a run.
@@ -98,13 +125,13 @@ func taskEvent(t graphtest.Task) object {
 	}
 	facets := object{"schema": facet("1-2-0/SchemaDatasetFacet.json", object{"fields": fields})}
 	if len(t.Columns) > 0 {
-		lineage := object{}
+		var lineage members
 		for _, c := range t.Columns {
 			var from []object
 			for _, s := range c.Sources {
 				from = append(from, source(s))
 			}
-			lineage[c.Name] = object{"inputFields": from}
+			lineage = append(lineage, member{c.Name, object{"inputFields": from}})
 		}
 		var keys []object
 		for _, k := range t.Keys {

@@ -26,11 +26,11 @@ func serverFlag(f *flag.FlagSet) *string {
 
 func loadCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
 	return func(f *flag.FlagSet) func(context.Context, []string) error {
-		server := serverFlag(f)
-		token := f.String("token", os.Getenv("HEADWATER_TOKEN"), "`token` that the server wants")
+		connect := clientFlags(f)
 		wait := f.Bool("wait", true, "wait at the end until all can be read")
 		quiet := f.Bool("quiet", false, "print no progress")
 		most := f.Int("faults", 20, "print at most so many `faults`")
+		patience := f.Duration("patience", time.Minute, "how `long` a server that is down or overloaded is waited for; 0 is not at all")
 		return func(ctx context.Context, args []string) error {
 			if len(args) == 0 {
 				return errUsage
@@ -39,8 +39,26 @@ func loadCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, [
 			if err != nil {
 				return err
 			}
-			o := source.LoadOptions{Server: *server, Token: *token, Wait: *wait}
+			c := connect()
+			o := source.LoadOptions{Server: c.server, Token: c.token, Wait: *wait, Patience: *patience}
+			if o.Patience == 0 {
+				o.Patience = -1
+			}
 			terminal := isTerminal(log) && !*quiet
+			wipe := func() {
+				if terminal {
+					fmt.Fprint(log, "\r\x1b[K")
+				}
+			}
+			// Said at first, so that nobody sits before a silent terminal.
+			waiting := ""
+			o.Waiting = func(why error, left time.Duration) {
+				if waiting != why.Error() {
+					waiting = why.Error()
+					wipe()
+					fmt.Fprintf(log, "waiting up to %s: %s\n", left.Round(time.Second), waiting)
+				}
+			}
 			var shown time.Time
 			if terminal {
 				o.Progress = func(p source.Progress) {
@@ -55,9 +73,7 @@ func loadCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, [
 				if faults++; faults > *most {
 					return
 				}
-				if terminal {
-					fmt.Fprint(log, "\r\x1b[K")
-				}
+				wipe()
 				what := "not taken: "
 				if f.Taken {
 					what = "taken but for a part: "
@@ -65,13 +81,14 @@ func loadCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, [
 				fmt.Fprintln(log, what+f.String())
 			}
 			p, err := source.Load(ctx, files, o)
-			if terminal {
-				fmt.Fprint(log, "\r\x1b[K")
-			}
+			wipe()
 			if faults > *most {
 				fmt.Fprintf(log, "… and %d more faults\n", faults-*most)
 			}
 			fmt.Fprintf(out, "%d events taken, %d not taken, %d files", p.Sent, p.Failed, len(files))
+			if p.Warned > 0 {
+				fmt.Fprintf(out, ", %d parts left out", p.Warned)
+			}
 			if p.Receipt != "" {
 				fmt.Fprintf(out, ", receipt %s", p.Receipt)
 			}

@@ -29,7 +29,7 @@ func inputsDir(t testing.TB, sub string) string {
 func serveForTest(t testing.TB) string {
 	t.Helper()
 	c := defaultConfig()
-	c.Listen, c.Data, c.MinFree, c.Cache = "127.0.0.1:0", t.TempDir(), 0, 8<<20
+	c.Listen, c.Data, c.MinFree, c.Cache = "127.0.0.1:0", t.TempDir(), -1, 8<<20
 	s, err := open(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -2,15 +2,15 @@ package source
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -34,7 +34,10 @@ type HTTPOptions struct {
 	MaxBody int64
 	// MaxBytes bounds the bytes of all bodies at hand. Default: 512 MiB.
 	MaxBytes int64
-	Log      *slog.Logger
+	// BodyTimeout is how long a client may take to send 256 KiB. Default: one
+	// minute.
+	BodyTimeout time.Duration
+	Log         *slog.Logger
 }
 
 // HTTPStats count what came over HTTP.
@@ -67,6 +70,9 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 512 << 20
 	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = time.Minute
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -82,69 +88,14 @@ func NewHTTP(o HTTPOptions) *HTTP {
 
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.o.Token != "" {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(h.o.Token)) != 1 {
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(token), []byte(h.o.Token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			reply(w, http.StatusUnauthorized, Problem{Error: "this server wants Authorization: Bearer TOKEN"})
 			return
 		}
 	}
 	h.mux.ServeHTTP(w, r)
-}
-
-// A Problem is the body of an answer that refuses.
-type Problem struct {
-	Error string `json:"error"`
-	// Path is the JSON path of the fault, Offset its place in bytes.
-	Path   string `json:"path,omitempty"`
-	Offset int64  `json:"offset,omitempty"`
-}
-
-// A Warning says what of an accepted event was left out.
-type Warning struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// An Accepted is the body of an answer to one event.
-type Accepted struct {
-	Receipt  string    `json:"receipt"`
-	Warnings []Warning `json:"warnings,omitempty"`
-}
-
-// A BatchAnswer is the body of an answer to a batch; its form is
-// OpenLineage's (spec/OpenLineage.yml, /lineage/batch), with the receipt and
-// warnings added.
-type BatchAnswer struct {
-	Status  string        `json:"status"`
-	Summary BatchSummary  `json:"summary"`
-	Failed  []FailedEvent `json:"failed_events"`
-	Receipt string        `json:"receipt,omitempty"`
-	// Error says why the whole batch was refused.
-	Error    string         `json:"error,omitempty"`
-	Warnings []BatchWarning `json:"warnings,omitempty"`
-}
-
-// A BatchSummary counts the events of a batch.
-type BatchSummary struct {
-	Received     int `json:"received"`
-	Successful   int `json:"successful"`
-	Failed       int `json:"failed"`
-	Retriable    int `json:"retriable"`
-	NonRetriable int `json:"non_retriable"`
-}
-
-// A FailedEvent says which event of a batch was not taken, and why.
-type FailedEvent struct {
-	Index     int    `json:"index"`
-	Reason    string `json:"reason"`
-	Retriable bool   `json:"retriable"`
-}
-
-// A BatchWarning says what of an accepted event of a batch was left out.
-type BatchWarning struct {
-	Index int `json:"index"`
-	Warning
 }
 
 func reply(w http.ResponseWriter, status int, body any) {
@@ -157,96 +108,78 @@ func reply(w http.ResponseWriter, status int, body any) {
 func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var tooLarge *http.MaxBytesError
 	var notFound *graph.NotFoundError
+	var waiting *notAppliedError
+	var syntax *SyntaxError
+	p := Problem{Error: err.Error()}
 	later := func(status int, seconds int) {
-		h.Stats.Refused.Add(1)
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		reply(w, status, Problem{Error: err.Error()})
+		reply(w, status, p)
 	}
 	switch {
 	case errors.Is(err, errBusy):
+		h.Stats.Refused.Add(1)
 		later(http.StatusTooManyRequests, 1)
 	case errors.Is(err, ingest.ErrOverloaded):
+		h.Stats.Refused.Add(1)
 		later(http.StatusServiceUnavailable, 1)
 	case errors.Is(err, ingest.ErrNoSpace):
+		h.Stats.Refused.Add(1)
 		later(http.StatusServiceUnavailable, 30)
 	case errors.As(err, &tooLarge):
-		reply(w, http.StatusRequestEntityTooLarge, Problem{Error: fmt.Sprintf("the body has more than %d MiB", tooLarge.Limit>>20)})
+		p.Error = fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit)
+		reply(w, http.StatusRequestEntityTooLarge, p)
+	case errors.Is(err, errTooMany):
+		reply(w, http.StatusRequestEntityTooLarge, p)
+	case errors.As(err, &syntax):
+		h.Stats.Rejected.Add(1)
+		reply(w, http.StatusBadRequest, Problem{Error: "not a JSON array of events: " + err.Error(), Path: "$", Offset: syntax.Seen})
 	case errors.As(err, &notFound):
-		reply(w, http.StatusNotFound, Problem{Error: err.Error()})
+		reply(w, http.StatusNotFound, p)
+	case errors.Is(err, errEncoding):
+		w.Header().Set("Accept-Encoding", "gzip, identity")
+		reply(w, http.StatusUnsupportedMediaType, p)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		reply(w, http.StatusRequestTimeout, p)
+	case errors.Is(err, errWait):
+		reply(w, http.StatusBadRequest, p)
 	case errors.Is(err, errBody):
-		reply(w, http.StatusBadRequest, Problem{Error: err.Error(), Path: "$"})
-	case errors.Is(err, context.DeadlineExceeded):
-		later(http.StatusGatewayTimeout, 1)
+		p.Path = "$"
+		reply(w, http.StatusBadRequest, p)
 	case r.Context().Err() != nil:
 		// The client is gone; nobody reads an answer.
+	case errors.As(err, &waiting):
+		p.Receipt = waiting.receipt.String()
+		later(http.StatusGatewayTimeout, 1)
+	case errors.Is(err, context.DeadlineExceeded):
+		later(http.StatusGatewayTimeout, 1)
 	default:
 		h.o.Log.Error("take in events", "err", err)
 		later(http.StatusServiceUnavailable, 5)
 	}
 }
 
-var (
-	errBusy = errors.New("too many bytes are being taken in at once")
-	errBody = errors.New("read the body")
-)
-
-// body reads a body, unpacked. release gives back its bytes to the others.
-func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release func(), err error) {
-	var held int64
-	release = func() { h.bytes.Add(-held) }
-	hold := func(n int64) bool {
-		total := h.bytes.Add(n)
-		held += n
-		return total <= h.o.MaxBytes || total == held
-	}
-	packed := false
-	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		packed = true
-	default:
-		return nil, release, fmt.Errorf("%w: Content-Encoding %q is not one of gzip, identity", errBody, encoding)
-	}
-	var in io.Reader = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
-	if packed {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, release, fmt.Errorf("%w: gzip: %w", errBody, err)
+// decode decodes an event. One that the decoder panics on is refused, like
+// others that it can't take: it would be sent again and again otherwise.
+func (h *HTTP) decode(body []byte, now time.Time) (d ingest.Decoded) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.o.Log.Error("decoding an event panicked", "panic", p, "bytes", len(body), "stack", string(debug.Stack()))
+			d = ingest.Decoded{Rejected: []ingest.Rejected{{Path: "$", Reason: "this event can't be decoded; the server's log says why"}}}
 		}
-		in = z
-	}
-	buf := bytes.NewBuffer(make([]byte, 0, max(512, min(r.ContentLength+512, 1<<20))))
-	for {
-		n, err := io.CopyN(buf, in, 1<<20)
-		if n > 0 && !hold(n) {
-			return nil, release, errBusy
+		h.Stats.Clamped.Add(uint64(d.Clamped))
+		if d.Fatal() {
+			h.Stats.Rejected.Add(1)
 		}
-		if int64(buf.Len()) > h.o.MaxBody {
-			return nil, release, &http.MaxBytesError{Limit: h.o.MaxBody}
-		}
-		if errors.Is(err, io.EOF) {
-			return buf.Bytes(), release, nil
-		}
-		if err != nil {
-			var tooLarge *http.MaxBytesError
-			if errors.As(err, &tooLarge) {
-				return nil, release, err
-			}
-			return nil, release, fmt.Errorf("%w: %w", errBody, err)
-		}
-	}
-}
-
-func (h *HTTP) decode(body []byte, now time.Time) ingest.Decoded {
-	d := h.o.Decode(ingest.Message{Body: body, Region: h.o.Region, Received: now})
-	h.Stats.Clamped.Add(uint64(d.Clamped))
-	if d.Fatal() {
-		h.Stats.Rejected.Add(1)
-	}
-	return d
+	}()
+	return h.o.Decode(ingest.Message{Body: body, Region: h.o.Region, Received: now})
 }
 
 func (h *HTTP) single(w http.ResponseWriter, r *http.Request) {
+	wait, err := waits(r)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
 	body, release, err := h.body(w, r)
 	defer release()
 	if err != nil {
@@ -259,7 +192,7 @@ func (h *HTTP) single(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, Problem{Error: bad.Reason, Path: bad.Path, Offset: bad.Offset})
 		return
 	}
-	receipt, err := h.take(r, [][]graph.Delta{d.Deltas})
+	receipt, err := h.take(r, wait, [][]graph.Delta{d.Deltas})
 	if err != nil {
 		h.refuse(w, r, err)
 		return
@@ -271,24 +204,60 @@ func (h *HTTP) single(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusCreated, a)
 }
 
-// take hands events to the sink and waits as the request asks.
-func (h *HTTP) take(r *http.Request, events [][]graph.Delta) (ingest.Receipt, error) {
+var errWait = errors.New("wait can only be applied")
+
+// waits reports whether a request asks to wait until its events can be read.
+func waits(r *http.Request) (bool, error) {
+	switch values := r.URL.Query()["wait"]; {
+	case len(values) == 0:
+		return false, nil
+	case len(values) == 1 && values[0] == "applied":
+		return true, nil
+	default:
+		return false, fmt.Errorf("wait=%s: %w", strings.Join(values, ","), errWait)
+	}
+}
+
+// A notAppliedError says that events were taken, but can't be read yet.
+type notAppliedError struct {
+	receipt ingest.Receipt
+	error
+}
+
+func (e *notAppliedError) Unwrap() error { return e.error }
+
+// take hands events to the sink and waits if the request asks for it.
+func (h *HTTP) take(r *http.Request, wait bool, events [][]graph.Delta) (ingest.Receipt, error) {
 	receipt, err := h.o.Sink.Append(r.Context(), events)
 	if err != nil {
 		return receipt, err
 	}
 	h.Stats.Accepted.Add(uint64(len(events)))
-	switch wait := r.URL.Query().Get("wait"); wait {
-	case "applied":
-		ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
-		defer cancel()
-		return receipt, h.o.Sink.WaitApplied(ctx, receipt)
-	default:
+	if !wait {
 		return receipt, nil
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
+	defer cancel()
+	if err := h.o.Sink.WaitApplied(ctx, receipt); err != nil {
+		return receipt, &notAppliedError{receipt, err}
+	}
+	return receipt, nil
 }
 
+// maxEvents is how many events a batch has at most; maxListed is how many of
+// those that failed, and of the warnings, the answer lists.
+const maxEvents, maxListed = 100_000, 1000
+
+var errTooMany = fmt.Errorf("a batch has at most %d events", maxEvents)
+
+// batch takes many events in. It hands on nothing before it has read all: of a
+// body that is not JSON nothing is taken.
 func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
+	wait, err := waits(r)
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
 	body, release, err := h.body(w, r)
 	defer release()
 	if err != nil {
@@ -302,45 +271,39 @@ func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	a := BatchAnswer{Status: "success", Failed: []FailedEvent{}}
 	var events [][]graph.Delta
-	var syntax *SyntaxError
-	fail := func(index int, reason string) {
-		a.Failed = append(a.Failed, FailedEvent{Index: index, Reason: reason})
-	}
-	err = Split(bytes.NewReader(body), func(raw Raw) error {
-		a.Summary.Received++
+	err = splitBody(body, func(raw Raw) error {
+		if a.Summary.Received++; a.Summary.Received > maxEvents {
+			return errTooMany
+		}
 		d := h.decode(raw.Body, now)
 		if d.Fatal() {
-			fail(raw.Index, d.Rejected[0].Error())
+			if a.Summary.Failed++; len(a.Failed) < maxListed {
+				a.Failed = append(a.Failed, FailedEvent{Index: raw.Index, Reason: d.Rejected[0].Error()})
+			}
 			return nil
 		}
 		for _, x := range d.Rejected {
-			a.Warnings = append(a.Warnings, BatchWarning{Index: raw.Index, Warning: Warning{Path: x.Path, Reason: x.Reason}})
+			if len(a.Warnings) < maxListed {
+				a.Warnings = append(a.Warnings, BatchWarning{Index: raw.Index, Warning: Warning{Path: x.Path, Reason: x.Reason}})
+			}
 		}
 		events = append(events, d.Deltas)
 		return nil
-	}, func(e *SyntaxError) error {
-		syntax = e
-		return e
-	})
-	if syntax != nil {
-		// Nothing was handed on yet: a body that is not JSON is taken not at all.
-		h.Stats.Rejected.Add(1)
-		reply(w, http.StatusBadRequest, Problem{Error: "not a JSON array of events: " + syntax.Reason, Path: "$", Offset: syntax.Offset})
-		return
-	}
+	}, func(e *SyntaxError) error { return e })
 	if err != nil {
 		h.refuse(w, r, err)
 		return
 	}
 	// An empty batch takes nothing in, but may wait for what came before.
-	receipt, err := h.take(r, events)
-	if err != nil {
-		h.refuse(w, r, err)
-		return
+	if len(events) > 0 || a.Summary.Received == 0 {
+		receipt, err := h.take(r, wait, events)
+		if err != nil {
+			h.refuse(w, r, err)
+			return
+		}
+		a.Receipt = receipt.String()
 	}
-	a.Receipt = receipt.String()
-	a.Summary.Failed = len(a.Failed)
-	a.Summary.NonRetriable = len(a.Failed)
+	a.Summary.NonRetriable = a.Summary.Failed
 	a.Summary.Successful = a.Summary.Received - a.Summary.Failed
 	status := http.StatusOK
 	switch {

@@ -1,0 +1,91 @@
+package source
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+var (
+	errBusy     = errors.New("too many bytes are being taken in at once")
+	errBody     = errors.New("read the body")
+	errEncoding = errors.New("Content-Encoding is not one of gzip, identity")
+)
+
+// piece is how much of a body is read at once. In between its bytes are
+// counted, and its client gets time anew.
+const piece = 256 << 10
+
+// body reads a body, unpacked. release gives back its bytes to the others.
+func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release func(), err error) {
+	var held int64
+	release = func() { h.bytes.Add(-held) }
+	hold := func(n int64) bool {
+		total := h.bytes.Add(n)
+		held += n
+		return total <= h.o.MaxBytes || total == held
+	}
+	if r.ContentLength > h.o.MaxBody {
+		return nil, release, &http.MaxBytesError{Limit: h.o.MaxBody}
+	}
+	var in io.Reader = http.MaxBytesReader(w, r.Body, h.o.MaxBody)
+	packed := false
+	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		packed = true
+	default:
+		return nil, release, fmt.Errorf("%q: %w", encoding, errEncoding)
+	}
+	// A client that stops sending must not keep its bytes from the others. The
+	// deadline stays where reading fails: the server reads on for a little.
+	connection := http.NewResponseController(w)
+	// Where there is no connection, as in a test, there are no deadlines.
+	patience := func() { _ = connection.SetReadDeadline(time.Now().Add(h.o.BodyTimeout)) }
+	patience()
+	if packed {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, release, h.bodyError(err, packed)
+		}
+		in = z
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, max(512, min(r.ContentLength+512, 64<<10))))
+	for {
+		n, err := io.CopyN(buf, in, piece)
+		if n > 0 && !hold(n) {
+			return nil, release, errBusy
+		}
+		if int64(buf.Len()) > h.o.MaxBody {
+			return nil, release, &http.MaxBytesError{Limit: h.o.MaxBody}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, release, h.bodyError(err, packed)
+		}
+		patience()
+	}
+	if !packed && bytes.HasPrefix(buf.Bytes(), []byte("\x1f\x8b")) {
+		return nil, release, fmt.Errorf("%w: it is packed with gzip; say so with Content-Encoding: gzip", errBody)
+	}
+	_ = connection.SetReadDeadline(time.Time{}) // as above
+	return buf.Bytes(), release, nil
+}
+
+func (h *HTTP) bodyError(err error, packed bool) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return err
+	case packed:
+		return fmt.Errorf("%w: gzip: %w", errBody, err)
+	}
+	return fmt.Errorf("%w: %w", errBody, err)
+}
