@@ -3,14 +3,9 @@ package graph
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // A Question asks for the lineage of one node.
@@ -73,56 +68,6 @@ const (
 	CutDeadline = "DEADLINE"
 	CutEdges    = "EDGES"
 )
-
-// cursor is where a page ended: the level and id of its last node, for which
-// question, on which state.
-type cursor struct {
-	Level    int    `json:"l"`
-	ID       string `json:"i"`
-	Question uint64 `json:"q"`
-	Marks    uint64 `json:"m"`
-}
-
-func (q *Question) hash() uint64 {
-	c := *q
-	c.After, c.Limit = "", 0
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v", c)
-	return h.Sum64()
-}
-
-func hashMarks(marks map[string]Mark) uint64 {
-	h := fnv.New64a()
-	for _, region := range slices.Sorted(maps.Keys(marks)) {
-		fmt.Fprintf(h, "%s#%d ", region, marks[region].Revision)
-	}
-	return h.Sum64()
-}
-
-func (c cursor) String() string {
-	b, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // plain fields always marshal
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-// A BadInputError says what is wrong with a question.
-type BadInputError struct{ What string }
-
-func (e *BadInputError) Error() string { return e.What }
-
-func parseCursor(s string, question uint64) (c cursor, id ID, err error) {
-	bad := &BadInputError{What: "after: not a cursor of an answer to this question"}
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &c) != nil || c.Question != question {
-		return c, id, bad
-	}
-	if id, err = ParseID(c.ID); err != nil {
-		return c, id, bad
-	}
-	return c, id, nil
-}
 
 // GetLineage answers a question over any view. When ctx ends before the
 // answer is whole, what was found so far, nearest first, is the answer, and
@@ -428,109 +373,4 @@ func (g *gatherer) finish(a *Answer) {
 
 func (g *gatherer) cursor(n AnswerNode, marks map[string]Mark) string {
 	return cursor{Level: n.level, ID: n.ID.String(), Question: g.q.hash(), Marks: hashMarks(marks)}.String()
-}
-
-func mergeEdge(edges map[edgeKey]*Edge, k edgeKey, e *Edge) {
-	have := edges[k]
-	if have == nil {
-		c := *e
-		c.Sources = slices.Clone(e.Sources)
-		edges[k] = &c
-		return
-	}
-	have.Kinds |= e.Kinds
-	have.Coarse = have.Coarse && e.Coarse
-	for _, s := range e.Sources {
-		i := slices.IndexFunc(have.Sources, func(h EdgeSource) bool { return h.By == s.By })
-		if i < 0 {
-			have.Sources = append(have.Sources, s)
-		} else {
-			have.Sources[i].Kinds |= s.Kinds
-		}
-	}
-}
-
-// contract joins the edges into and out of each hidden node.
-func contract(edges map[edgeKey]*Edge, hidden map[ID]bool) {
-	if len(hidden) == 0 {
-		return
-	}
-	in, out := map[ID]map[ID]bool{}, map[ID]map[ID]bool{}
-	link := func(m map[ID]map[ID]bool, a, b ID) {
-		if m[a] == nil {
-			m[a] = map[ID]bool{}
-		}
-		m[a][b] = true
-	}
-	for k := range edges {
-		link(out, k.from, k.to)
-		link(in, k.to, k.from)
-	}
-	for _, h := range slices.SortedFunc(maps.Keys(hidden), ID.Compare) {
-		for a := range in[h] {
-			for b := range out[h] {
-				if a == h || b == h || a == b || len(edges) >= DefaultMaxEdges {
-					continue
-				}
-				x, y := edges[edgeKey{a, h}], edges[edgeKey{h, b}]
-				joined := Edge{From: a, To: b, Kinds: x.Kinds | y.Kinds, Coarse: x.Coarse || y.Coarse}
-				joined.Sources = append(slices.Clone(x.Sources), y.Sources...)
-				mergeEdge(edges, edgeKey{a, b}, &joined)
-				link(out, a, b)
-				link(in, b, a)
-			}
-		}
-		for a := range in[h] {
-			delete(edges, edgeKey{a, h})
-			delete(out[a], h)
-		}
-		for b := range out[h] {
-			delete(edges, edgeKey{h, b})
-			delete(in[b], h)
-		}
-	}
-}
-
-// A NodeFilter narrows an answer. Empty lists let all through.
-type NodeFilter struct {
-	Namespaces, Regions, DataStoreKinds, ProcessKinds, Platforms, Owners, Tags []string
-	// Origins leaves out what other origins say.
-	Origins []string
-	// PassThrough hides what does not match but walks on through it; else
-	// what only a hidden node reaches is left out with it.
-	PassThrough bool
-	// ThroughDeleted walks through what has been deleted, without showing it.
-	ThroughDeleted bool
-}
-
-func (f *NodeFilter) selects() bool {
-	return f.ThroughDeleted || len(f.Namespaces)+len(f.Regions)+len(f.DataStoreKinds)+len(f.ProcessKinds)+len(f.Platforms)+len(f.Owners)+len(f.Tags) > 0
-}
-
-func (f *NodeFilter) match(ctx context.Context, v View, ids []ID) (map[ID]bool, error) {
-	match := make(map[ID]bool, len(ids))
-	_, err := v.Nodes(ctx, ids, 0, func(n Node) error {
-		match[n.ID] = f.matches(&n)
-		return nil
-	})
-	return match, err
-}
-
-func (f *NodeFilter) matches(n *Node) bool {
-	any := func(list []string, has ...string) bool {
-		return len(list) == 0 || slices.ContainsFunc(list, func(want string) bool {
-			return slices.ContainsFunc(has, func(s string) bool { return strings.EqualFold(s, want) })
-		})
-	}
-	kinds := f.DataStoreKinds
-	if n.Name.Kind == ProcessKind {
-		kinds = f.ProcessKinds
-	}
-	var tags []string
-	for _, t := range n.Facts.Tags {
-		tags = append(tags, t.Name, t.Name+"="+t.Value)
-	}
-	return !(f.ThroughDeleted && n.Deleted != 0) && any(f.Namespaces, n.Name.Namespace) && any(f.Regions, n.Name.Region) &&
-		any(kinds, n.Facts.Kind) && (len(f.Platforms) == 0 || n.Name.Kind == ProcessKind || any(f.Platforms, n.Facts.Platform)) &&
-		any(f.Owners, n.Facts.Owners...) && any(f.Tags, tags...)
 }

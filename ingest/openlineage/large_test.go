@@ -101,27 +101,22 @@ func each(n int, format string) string {
 	return b.String()
 }
 
-// TestTimeGrowsWithTheLengthOfAnEvent decodes each shape small and 16 times as
-// large. Were the time to grow with the square, it would be 256 times as much.
-func TestTimeGrowsWithTheLengthOfAnEvent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: measures time")
-	}
-	best := func(body []byte) time.Duration {
-		least := time.Hour
-		for range 3 {
-			start := time.Now()
-			Decode(ingest.Message{Body: body, Region: "eu", Received: received})
-			least = min(least, time.Since(start))
-		}
-		return least
-	}
-	const n, times, most = 600, 16, 100
+// BenchmarkGrowth decodes each shape small and 16 times as large, and reports
+// how many times as long the large one takes: 16 is linear, 256 the square.
+func BenchmarkGrowth(b *testing.B) {
+	const n, times = 600, 16
 	for what, shape := range shapes {
-		small, large := best([]byte(shape(n))), best([]byte(shape(n*times)))
-		t.Logf("%-36s %10v %10v", what, small, large)
-		if large > most*small && large > 50*time.Millisecond {
-			t.Errorf("%s: %v, and %v for %d times as much", what, small, large, times)
-		}
+		b.Run(what, func(b *testing.B) {
+			small, large := []byte(shape(n)), []byte(shape(n*times))
+			var took [2]time.Duration
+			for b.Loop() {
+				for i, body := range [][]byte{small, large} {
+					start := time.Now()
+					Decode(ingest.Message{Body: body, Region: "eu", Received: received})
+					took[i] += time.Since(start)
+				}
+			}
+			b.ReportMetric(float64(took[1])/float64(took[0]), "times")
+		})
 	}
 }
