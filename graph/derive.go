@@ -77,7 +77,11 @@ func Derive(subject Name, origin string, c *Content) Rows {
 	d := deriver{subject: subject.ID(), origin: origin, rows: map[Row]map[ID]Target{}, named: map[NamedRow]bool{}, aliases: map[[2]ID]bool{}}
 	process := subject.Kind == ProcessKind
 	if process {
-		d.piece(d.subject, RankSelf, c.Facts)
+		f := c.Facts
+		if f.Kind == "" && c.SQL != "" {
+			f.Kind = "SQL"
+		}
+		d.piece(d.subject, RankSelf, f)
 	}
 	for i := range c.Reads {
 		d.dataset(&c.Reads[i], RankReader)

@@ -15,6 +15,7 @@ func mergeEdge(edges map[edgeKey]*Edge, k edgeKey, e *Edge) {
 	}
 	have.Kinds |= e.Kinds
 	have.Coarse = have.Coarse && e.Coarse
+	have.level = min(have.level, e.level)
 	for _, s := range e.Sources {
 		i := slices.IndexFunc(have.Sources, func(h EdgeSource) bool { return h.By == s.By })
 		if i < 0 {
@@ -48,7 +49,7 @@ func contract(edges map[edgeKey]*Edge, hidden map[ID]bool) {
 					continue
 				}
 				x, y := edges[edgeKey{a, h}], edges[edgeKey{h, b}]
-				joined := Edge{From: a, To: b, Kinds: x.Kinds | y.Kinds, Coarse: x.Coarse || y.Coarse}
+				joined := Edge{From: a, To: b, Kinds: x.Kinds | y.Kinds, Coarse: x.Coarse || y.Coarse, level: max(x.level, y.level)}
 				joined.Sources = append(slices.Clone(x.Sources), y.Sources...)
 				mergeEdge(edges, edgeKey{a, b}, &joined)
 				link(out, a, b)

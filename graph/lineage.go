@@ -28,7 +28,9 @@ type Answer struct {
 	// Nodes are sorted by distance, then id.
 	Nodes []AnswerNode
 	// Edges are sorted by their ends. An edge stands on the page of its later
-	// end.
+	// end, or on a later one where it closes a cycle; on one page in any case.
+	// An edge through hidden nodes may have sources that only a later page
+	// would find.
 	Edges     []Edge
 	Truncated *Truncation
 	// Changed: the graph moved between this page and the one before.
@@ -43,7 +45,8 @@ type Answer struct {
 func (a *Answer) Complete() bool { return a.Truncated == nil && len(a.Gaps) == 0 }
 
 // An AnswerNode is a node and its hops from the root: Upstream and Downstream
-// are -1 where it lies not that way.
+// are -1 where it lies not that way. Of a node that lies both ways an answer
+// that was cut may have one of them alone.
 type AnswerNode struct {
 	ID                   ID
 	Upstream, Downstream int
@@ -290,12 +293,6 @@ func (g *gatherer) finish(a *Answer) {
 			root.Downstream = 0
 		}
 	}
-	for id := range g.nodes {
-		// A column is hidden with its data store.
-		if id.IsColumn() && g.hidden[id.Base()] && id != g.q.Root {
-			g.hidden[id] = true
-		}
-	}
 	var nodes []AnswerNode
 	var edges map[edgeKey]*Edge
 	cutEdges := false
@@ -348,7 +345,19 @@ func (g *gatherer) finish(a *Answer) {
 	for k, e := range edges {
 		i, ok := at[k.from]
 		j, ok2 := at[k.to]
-		if later := max(i, j); ok && ok2 && later >= from && later < to {
+		if !ok || !ok2 {
+			continue
+		}
+		// An edge that closes a cycle may be found after both its ends: it
+		// stands where all walks to that page have found it.
+		found, _ := slices.BinarySearchFunc(nodes, e.level+1, func(n AnswerNode, level int) int {
+			if n.level < level {
+				return -1
+			}
+			return 1
+		})
+		pos := max(i, j, found)
+		if pos >= from && pos < to || pos == len(nodes) && to == len(nodes) && !stopped {
 			slices.SortFunc(e.Sources, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
 			a.Edges = append(a.Edges, *e)
 		}

@@ -26,7 +26,7 @@ type WalkOptions struct {
 	// First, if set, is the process whose own flows alone make the first hop.
 	First ID
 	// Keep, if set, returns those of the nodes that are walked on from. It is
-	// asked level by level.
+	// asked level by level, about every node of the walk.
 	Keep func(ctx context.Context, ids []ID) ([]ID, error)
 	// MaxEdges bounds what is kept; 0 is DefaultMaxEdges.
 	MaxEdges int
@@ -52,6 +52,7 @@ type Edge struct {
 	Kinds    Kinds
 	Coarse   bool
 	Sources  []EdgeSource
+	level    int // at which it was found first
 }
 
 // An EdgeSource is who says so.
@@ -129,11 +130,18 @@ func (w *walker) reach(id ID, distance int) {
 	w.next[distance] = append(w.next[distance], id)
 }
 
-// settle notes a node that is emitted only because an edge touches it.
+// settle notes a node that is emitted because an edge leaves it at this level.
+// A data store may have been reached one level on before: its own rows, which
+// the edge is one of, are nearer than what it stands for.
 func (w *walker) settle(id ID, distance int) {
-	if _, ok := w.dist[id]; !ok {
-		w.settleAt(id, distance, max(distance, w.level))
+	have, ok := w.dist[id]
+	if ok && have <= distance {
+		return
 	}
+	if ok {
+		w.order = slices.DeleteFunc(w.order, func(s Step) bool { return s.ID == id })
+	}
+	w.settleAt(id, distance, max(distance, w.level))
 }
 
 func (w *walker) settleAt(id ID, distance, level int) {
@@ -146,7 +154,11 @@ func (w *walker) settleAt(id ID, distance, level int) {
 func (w *walker) step(ctx context.Context) ([]Step, error) {
 	frontier := w.next[w.level]
 	delete(w.next, w.level)
+	asked := map[ID]bool{}
 	if w.o.Keep != nil && len(frontier) > 0 {
+		for _, id := range frontier {
+			asked[id] = true
+		}
 		kept, err := w.o.Keep(ctx, frontier)
 		if err != nil {
 			return nil, err
@@ -166,6 +178,20 @@ func (w *walker) step(ctx context.Context) ([]Step, error) {
 	}
 	w.order = slices.DeleteFunc(w.order, func(s Step) bool { return s.Level == w.level })
 	slices.SortFunc(steps, func(a, b Step) int { return a.ID.Compare(b.ID) })
+	if w.o.Keep != nil {
+		// Nodes that only an edge touches are asked about too.
+		var touched []ID
+		for _, s := range steps {
+			if !asked[s.ID] {
+				touched = append(touched, s.ID)
+			}
+		}
+		if len(touched) > 0 {
+			if _, err := w.o.Keep(ctx, touched); err != nil {
+				return nil, err
+			}
+		}
+	}
 	w.level++
 	w.done = w.level > w.o.Depth || len(w.next) == 0 && len(w.order) == 0
 	return steps, nil
@@ -288,10 +314,16 @@ func (w *walker) isHub(id ID) bool {
 }
 
 func (w *walker) pair(in, out Flow) {
-	if w.o.Granularity == Processes && in.From == out.To {
+	if w.o.Granularity != Processes {
+		w.edge(in.From, out.To, in.Kinds|out.Kinds, true, out.By)
+		return
+	}
+	if in.From == out.To {
 		return // a process that reads what it writes does not feed itself
 	}
-	w.edge(in.From, out.To, in.Kinds|out.Kinds, w.o.Granularity != Processes, out.By)
+	// Who writes and who reads both make the flow, whichever way it is walked.
+	w.edge(in.From, out.To, 0, false, in.By)
+	w.edge(in.From, out.To, 0, false, out.By)
 }
 
 func (w *walker) edge(near, far ID, kinds Kinds, coarse bool, by Key) {
@@ -305,7 +337,7 @@ func (w *walker) edge(near, far ID, kinds Kinds, coarse bool, by Key) {
 			w.cut = true
 			return
 		}
-		e = &Edge{From: k.from, To: k.to, Coarse: true}
+		e = &Edge{From: k.from, To: k.to, Coarse: true, level: w.level}
 		w.edges[k] = e
 	}
 	e.Kinds |= kinds

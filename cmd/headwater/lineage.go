@@ -118,6 +118,7 @@ func lineageCommand(out io.Writer) func(*flag.FlagSet) func(context.Context, []s
 // printed before is only named again.
 func printTree(out io.Writer, a *lineageAnswer) error {
 	labels := map[string]string{}
+	process := map[string]bool{}
 	distance := map[string][2]*int{}
 	for _, n := range a.Lineage.Nodes {
 		label := n.Node.Namespace + " " + n.Node.Name
@@ -128,6 +129,7 @@ func printTree(out io.Writer, a *lineageAnswer) error {
 			label += " (" + strings.ToLower(n.Node.Kind) + ")"
 		}
 		labels[n.Node.ID] = label
+		process[n.Node.ID] = n.Node.Typename == "Process"
 		distance[n.Node.ID] = [2]*int{n.Upstream, n.Downstream}
 	}
 	root := a.Lineage.Root.ID
@@ -148,7 +150,7 @@ func printTree(out io.Writer, a *lineageAnswer) error {
 			}
 			by := map[string]bool{}
 			for _, s := range e.Sources {
-				if s.Process != nil {
+				if s.Process != nil && !process[e.From] && !process[e.To] {
 					by[s.Process.Name] = true
 				}
 			}
@@ -184,7 +186,7 @@ func printTree(out io.Writer, a *lineageAnswer) error {
 				if again {
 					mark = "  (see above)"
 				}
-				fmt.Fprintf(out, "%s%s  [%s]%s\n", indent, labels[far], next[id][far], mark)
+				fmt.Fprintln(out, indent+labels[far]+bracketed(next[id][far])+mark)
 				if !again {
 					walk(far, indent+"  ")
 				}
@@ -236,4 +238,12 @@ func deleteCommand(out io.Writer) func(*flag.FlagSet) func(context.Context, []st
 			return err
 		}
 	}
+}
+
+// bracketed is a note in brackets, or nothing.
+func bracketed(note string) string {
+	if note == "" {
+		return ""
+	}
+	return "  [" + note + "]"
 }

@@ -1816,7 +1816,7 @@ type LineageNode {
   node: Node!
   "Hops from the root: negative upstream, positive downstream, 0 the root; the smaller where both (downstream on ties)."
   distance: Int!
-  "Hops upstream; null where it does not lie upstream."
+  "Hops upstream; null where it does not lie upstream. Of a node that lies both ways, an answer that was cut may have one of them alone."
   upstream: Int
   "Hops downstream; null where it does not lie downstream."
   downstream: Int
