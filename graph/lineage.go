@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 )
 
@@ -113,8 +112,9 @@ type gatherer struct {
 	nodes  map[ID]*AnswerNode
 	hidden map[ID]bool
 	extra  []Edge // between a process that is the root and what it uses
-	after  int    // nodes beyond skip
-	level  int    // levels that all running walks have finished
+	gaps   []Gap
+	after  int // nodes beyond skip
+	level  int // levels that all running walks have finished
 	late   bool
 }
 
@@ -188,33 +188,11 @@ func (g *gatherer) start(ctx context.Context) error {
 	return nil
 }
 
-// uses lists what a process reads (Upstream) or writes (Downstream), or what
-// processes a data store is used by.
+// uses lists what one node uses, or is used by.
 func (g *gatherer) uses(ctx context.Context, id ID, dir Direction) ([]ID, error) {
-	return Uses(ctx, g.view, id, dir, g.q.Filter.ThroughDeleted)
-}
-
-// Uses lists the data stores that a process reads (Upstream) or writes
-// (Downstream), or the processes that write (Upstream) or read (Downstream) a
-// data store, sorted. Of a column it lists the processes whose flows touch it.
-func Uses(ctx context.Context, v View, id ID, dir Direction, throughDeleted bool) ([]ID, error) {
-	ask := Ask{Layer: UseLayer, Dir: dir, ThroughDeleted: throughDeleted}
-	if id.IsColumn() {
-		ask.Layer = ColumnLayer
-	}
-	set := map[ID]bool{}
-	_, err := v.Flows(ctx, []ID{id}, ask, func(fs []Flow) error {
-		for _, f := range fs {
-			switch {
-			case !id.IsColumn():
-				set[f.To] = true
-			case f.By.Subject.Kind() == ProcessKind:
-				set[f.By.Subject] = true
-			}
-		}
-		return nil
-	})
-	return slices.SortedFunc(maps.Keys(set), ID.Compare), err
+	to, gaps, err := Uses(ctx, g.view, []ID{id}, dir, g.q.Filter.ThroughDeleted)
+	g.gaps = append(g.gaps, gaps...)
+	return to[id], err
 }
 
 // walk steps the walks in turn, level by level, until each is done or has
@@ -298,17 +276,18 @@ func (g *gatherer) finish(a *Answer) {
 	cutEdges := false
 	for i, w := range g.walks {
 		cutEdges = cutEdges || w.cut
-		for _, gap := range w.gaps {
-			if !slices.Contains(a.Gaps, gap) {
-				a.Gaps = append(a.Gaps, gap)
-			}
-		}
+		g.gaps = append(g.gaps, w.gaps...)
 		if i == 0 {
 			edges = w.edges
 			continue
 		}
 		for k, e := range w.edges {
 			mergeEdge(edges, k, e)
+		}
+	}
+	for _, gap := range g.gaps {
+		if !slices.Contains(a.Gaps, gap) {
+			a.Gaps = append(a.Gaps, gap)
 		}
 	}
 	for i := range g.extra {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -157,41 +158,17 @@ func (l *list) follow(ctx context.Context, key string, sel selection, targets fu
 
 // uses follows what processes read (Upstream) and write (Downstream), or the
 // processes that write (Upstream) and read (Downstream) data stores and
-// columns, as graph.Uses does for one.
+// columns.
 func (l *list) uses(ctx context.Context, field string, processes bool, dir graph.Direction) (*step, error) {
 	return l.follow(ctx, field, l.sel.at(field), func(ctx context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
-		var whole, columns []graph.ID
+		var ids []graph.ID
 		for _, id := range l.ids {
-			switch {
-			case id.IsColumn() && !processes:
-				columns = append(columns, id)
-			case !id.IsColumn() && processes == (id.Kind() == graph.ProcessKind):
-				whole = append(whole, id)
+			if processes == (id.Kind() == graph.ProcessKind) {
+				ids = append(ids, id)
 			}
 		}
-		gaps, err := l.flows(ctx, whole, graph.Ask{Layer: graph.UseLayer, Dir: dir}, func(f graph.Flow) {
-			to[f.From] = append(to[f.From], f.To)
-		})
-		if err != nil {
-			return nil, err
-		}
-		more, err := l.flows(ctx, columns, graph.Ask{Layer: graph.ColumnLayer, Dir: dir}, func(f graph.Flow) {
-			if f.By.Subject.Kind() == graph.ProcessKind {
-				to[f.From] = append(to[f.From], f.By.Subject)
-			}
-		})
-		return append(gaps, more...), err
-	})
-}
-
-func (l *list) flows(ctx context.Context, ids []graph.ID, ask graph.Ask, each func(graph.Flow)) ([]graph.Gap, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return l.view.Flows(ctx, ids, ask, func(fs []graph.Flow) error {
-		for _, f := range fs {
-			each(f)
-		}
-		return nil
+		used, gaps, err := graph.Uses(ctx, l.view, ids, dir, false)
+		maps.Copy(to, used)
+		return gaps, err
 	})
 }

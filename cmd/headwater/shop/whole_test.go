@@ -371,9 +371,10 @@ func (w *world) processes() {
 		}); err != nil {
 			w.Fatal(err)
 		}
-		users, err := graph.Uses(context.Background(), v, id("hive dim.dim_user"), graph.Downstream, false)
-		if err != nil || len(users) < 6 {
-			w.Errorf("%d processes read users, %v", len(users), err)
+		user := id("hive dim.dim_user")
+		readers, _, err := graph.Uses(context.Background(), v, []graph.ID{user}, graph.Downstream, false)
+		if err != nil || len(readers[user]) < 6 {
+			w.Errorf("%d processes read users, %v", len(readers[user]), err)
 		}
 	})
 	a := w.ask(0, process("shop-bi", "revenue"), graph.Processes, 1, graph.Control)
