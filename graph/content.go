@@ -326,9 +326,3 @@ func sortedUnique[T comparable](s []T, compare func(a, b T) int) []T {
 	slices.SortFunc(s, compare)
 	return slices.Compact(s)
 }
-
-// HasLineage reports whether the content says anything of reads, writes or
-// flows.
-func (c *Content) HasLineage() bool {
-	return len(c.Reads) > 0 || len(c.Writes) > 0 || len(c.Processes) > 0
-}

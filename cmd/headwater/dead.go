@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -13,11 +12,11 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"headwater/graph"
+	"headwater/ingest/source"
 	"headwater/region"
 	"headwater/region/log"
 )
@@ -95,22 +94,7 @@ func deadHandler(n *region.Node, token string) http.Handler {
 	mux.HandleFunc("DELETE /api/v1/dead/{id}", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]string{}, n.Dead().DropDead(r.PathValue("id")))
 	})
-	return withToken(mux, token)
-}
-
-// withToken lets through what brings the token, or all where there is none.
-func withToken(h http.Handler, token string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if token != "" && (!strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(w, `{"error":"this server wants Authorization: Bearer TOKEN"}`+"\n") // the client may be gone
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+	return source.WithToken(mux, token)
 }
 
 func clientFlags(f *flag.FlagSet) func() client {

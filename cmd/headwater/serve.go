@@ -137,7 +137,7 @@ func (s *server) routes() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/graphql", func(w http.ResponseWriter, r *http.Request) {
-		ok := s.c.Token == "" || r.Header.Get("Authorization") == "Bearer "+s.c.Token
+		ok := source.HasToken(r, s.c.Token)
 		graphql.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), mayChange{}, ok)))
 	})
 	mux.Handle("/graphiql", web.GraphiQL())

@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,15 +86,7 @@ func NewHTTP(o HTTPOptions) *HTTP {
 }
 
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.o.Token != "" {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(token), []byte(h.o.Token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			reply(w, http.StatusUnauthorized, Problem{Error: "this server wants Authorization: Bearer TOKEN"})
-			return
-		}
-	}
-	h.mux.ServeHTTP(w, r)
+	WithToken(&h.mux, h.o.Token).ServeHTTP(w, r)
 }
 
 func reply(w http.ResponseWriter, status int, body any) {
