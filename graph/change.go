@@ -44,10 +44,10 @@ type Change struct {
 
 // The edits of a change. Without Targets, Facts or Put the row goes.
 type (
-	// A FlowEdit replaces the targets of a row.
+	// A FlowEdit replaces the targets of a row: Was by Targets, both sorted.
 	FlowEdit struct {
-		Row     Row
-		Targets []Target
+		Row          Row
+		Targets, Was []Target
 	}
 	// A PieceEdit replaces what the contribution says of a node. From is when
 	// it began to say so; Was and WasFrom are what it replaces, nil: nothing.

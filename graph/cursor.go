@@ -20,7 +20,7 @@ type cursor struct {
 
 func (q *Question) hash() uint64 {
 	c := *q
-	c.After, c.Limit = "", 0
+	c.After, c.Limit, c.NodesOnly = "", 0, false
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%+v", c)
 	return h.Sum64()

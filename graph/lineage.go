@@ -19,6 +19,8 @@ type Question struct {
 	Limit int
 	// After goes on after a truncated answer.
 	After string
+	// NodesOnly leaves out the edges.
+	NodesOnly bool
 }
 
 // An Answer is the lineage of a node.
@@ -342,6 +344,9 @@ func (g *gatherer) finish(a *Answer) {
 		}
 	}
 	slices.SortFunc(a.Edges, compareEdges)
+	if g.q.NodesOnly {
+		a.Edges = nil
+	}
 	switch {
 	case to < len(nodes):
 		a.Truncated = &Truncation{Reason: CutLimit, After: g.cursor(nodes[to-1], a.Marks)}

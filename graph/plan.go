@@ -146,12 +146,12 @@ func (c *Change) rows(old *Contribution, was []Segment, next *Contribution, is [
 	}
 	for row, targets := range after.Flows {
 		if !slices.Equal(before.Flows[row], targets) {
-			c.Flows = append(c.Flows, FlowEdit{Row: row, Targets: targets})
+			c.Flows = append(c.Flows, FlowEdit{Row: row, Targets: targets, Was: before.Flows[row]})
 		}
 	}
-	for row := range before.Flows {
+	for row, targets := range before.Flows {
 		if _, ok := after.Flows[row]; !ok {
-			c.Flows = append(c.Flows, FlowEdit{Row: row})
+			c.Flows = append(c.Flows, FlowEdit{Row: row, Was: targets})
 		}
 	}
 	slices.SortFunc(c.Flows, func(a, b FlowEdit) int { return a.Row.Compare(b.Row) })
