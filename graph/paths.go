@@ -43,10 +43,14 @@ func GetPaths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
 	if from == to {
 		return &Paths{Paths: [][]ID{{from}}, Complete: true}, nil
 	}
-	w := newWalker(v, []Seed{{ID: from}}, WalkOptions{Direction: Downstream, Granularity: q.Granularity, Depth: q.MaxDepth, Kinds: q.Kinds})
-	p := &pathfinder{walker: w, from: from, to: to, first: q.First, paths: &Paths{Complete: true}}
-	for !w.done {
-		if _, err := w.step(ctx); err != nil {
+	p := &pathfinder{first: q.First, paths: &Paths{Complete: true}}
+	g := numbersOf(v, from, to)
+	p.from, _ = g.Handle(from)
+	p.to, _ = g.Handle(to)
+	p.walker = newWalker(g, []hseed{{h: p.from}}, WalkOptions{Direction: Downstream, Granularity: q.Granularity, Depth: q.MaxDepth, Kinds: q.Kinds}, newEdgeSet())
+	defer p.release()
+	for !p.done && !p.edges.cut {
+		if _, err := p.step(ctx); err != nil {
 			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 				p.paths.Complete = false
 				break
@@ -58,87 +62,89 @@ func GetPaths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
 			break
 		}
 	}
-	p.paths.Gaps = w.gaps
-	p.paths.Complete = p.paths.Complete && !w.cut && len(w.gaps) == 0
+	p.paths.Gaps = p.gaps
+	p.paths.Complete = p.paths.Complete && !p.edges.cut && len(p.gaps) == 0
 	return p.paths, nil
 }
 
 type pathfinder struct {
 	*walker
-	from, to ID
+	from, to Handle
 	first    int
 	paths    *Paths
-	pred     map[ID][]ID
+	pred     map[Handle][]Handle
+}
+
+func (p *pathfinder) sort(hs []Handle) {
+	slices.SortFunc(hs, func(a, b Handle) int { return p.g.ID(a).Compare(p.g.ID(b)) })
 }
 
 // ends lists the nodes of the last level that are the destination: to itself,
 // the data store that stands for it, or a column that it stands for.
-func (p *pathfinder) ends() []ID {
-	var ends []ID
+func (p *pathfinder) ends() []Handle {
+	var ends []Handle
 	nearest := -1
-	note := func(id ID, d int) {
-		switch {
+	base := p.g.Base(p.to)
+	p.dist.each(func(h Handle, v uint32) {
+		if h != p.to && !(p.o.Granularity == Columns && base.Class() == DataStoreClass && p.g.Base(h) == base &&
+			(p.to.Class() != ColumnClass || h == base && p.whole.get(h) != 0)) {
+			return
+		}
+		switch d := int(v) - 1; {
 		case nearest < 0 || d < nearest:
-			nearest, ends = d, []ID{id}
+			nearest, ends = d, []Handle{h}
 		case d == nearest:
-			ends = append(ends, id)
+			ends = append(ends, h)
 		}
-	}
-	for id, d := range p.dist {
-		if id == p.to || p.o.Granularity == Columns && p.to.Kind() == DataStoreKind && id.Base() == p.to.Base() &&
-			(!p.to.IsColumn() || !id.IsColumn() && p.isWhole(id)) {
-			note(id, d)
-		}
-	}
+	})
 	if nearest < 0 || nearest > p.level {
 		return nil
 	}
-	slices.SortFunc(ends, ID.Compare)
+	p.sort(ends)
 	return ends
 }
 
-func (p *pathfinder) isWhole(id ID) bool { _, ok := p.whole[id]; return ok }
-
-func (p *pathfinder) collect(ends []ID) {
-	p.pred = map[ID][]ID{}
-	for k := range p.edges {
-		if d, ok := p.dist[k.to]; ok && p.dist[k.from]+1 == d {
-			p.pred[k.to] = append(p.pred[k.to], k.from)
+func (p *pathfinder) collect(ends []Handle) {
+	p.pred = map[Handle][]Handle{}
+	for i := range p.edges.list {
+		e := &p.edges.list[i]
+		if d := p.distance(e.to); d >= 0 && p.distance(e.from)+1 == d {
+			p.pred[e.to] = append(p.pred[e.to], e.from)
 		}
 	}
 	if p.o.Granularity == Columns {
 		// What a data store contains, and what stands for it, is no hop away.
-		for id, d := range p.dist {
-			if !id.IsColumn() {
-				continue
+		p.dist.each(func(h Handle, v uint32) {
+			if h.Class() != ColumnClass {
+				return
 			}
-			base := id.Base()
-			if since, ok := p.whole[base]; ok && since == d {
-				p.pred[id] = append(p.pred[id], base)
-			} else if bd, ok := p.dist[base]; ok && bd == d {
-				p.pred[base] = append(p.pred[base], id)
+			base := p.g.Base(h)
+			if p.whole.get(base) == v {
+				p.pred[h] = append(p.pred[h], base)
+			} else if p.dist.get(base) == v {
+				p.pred[base] = append(p.pred[base], h)
 			}
-		}
+		})
 	}
-	for _, ids := range p.pred {
-		slices.SortFunc(ids, ID.Compare)
+	for _, hs := range p.pred {
+		p.sort(hs)
 	}
 	for _, end := range ends {
-		tail := []ID{end}
-		if end != p.to && p.to.IsColumn() {
-			tail = []ID{p.to, end}
+		tail := []ID{p.g.ID(end)}
+		if end != p.to && p.to.Class() == ColumnClass {
+			tail = []ID{p.g.ID(p.to), tail[0]}
 		}
-		if !p.back(end, tail, map[ID]bool{}) {
+		if !p.back(end, tail, map[Handle]bool{}) {
 			p.paths.Complete = false
 			return
 		}
 	}
 }
 
-// back walks from id to the start and notes the paths; it returns false when
-// there are more than are wanted.
-func (p *pathfinder) back(id ID, tail []ID, on map[ID]bool) bool {
-	if id == p.from {
+// back walks from a node to the start and notes the paths; it returns false
+// when there are more than are wanted.
+func (p *pathfinder) back(h Handle, tail []ID, on map[Handle]bool) bool {
+	if h == p.from {
 		if len(p.paths.Paths) == p.first {
 			return false
 		}
@@ -147,13 +153,13 @@ func (p *pathfinder) back(id ID, tail []ID, on map[ID]bool) bool {
 		p.paths.Paths = append(p.paths.Paths, path)
 		return true
 	}
-	if on[id] {
+	if on[h] {
 		return true
 	}
-	on[id] = true
-	defer delete(on, id)
-	for _, prev := range p.pred[id] {
-		if !p.back(prev, append(slices.Clip(tail), prev), on) {
+	on[h] = true
+	defer delete(on, h)
+	for _, prev := range p.pred[h] {
+		if !p.back(prev, append(slices.Clip(tail), p.g.ID(prev)), on) {
 			return false
 		}
 	}

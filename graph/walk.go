@@ -3,7 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
-	"slices"
+	"sync"
 )
 
 // A Seed is where a walk begins, at a distance from the root.
@@ -25,18 +25,10 @@ type WalkOptions struct {
 	ThroughDeleted bool
 	// First, if set, is the process whose own flows alone make the first hop.
 	First ID
-	// Keep, if set, returns those of the nodes that are walked on from. It is
-	// asked level by level, about every node of the walk.
-	Keep func(ctx context.Context, ids []ID) ([]ID, error)
-	// MaxEdges bounds what is kept; 0 is DefaultMaxEdges.
-	MaxEdges int
 }
 
 // Unlimited is a depth without end.
 const Unlimited = 1 << 30
-
-// DefaultMaxEdges bounds the edges of one answer.
-const DefaultMaxEdges = 2_000_000
 
 // A Step is a node that a walk has reached. Level is the hop at which it was
 // found; it is more than Distance only for a column that an edge reached after
@@ -46,314 +38,294 @@ type Step struct {
 	Distance, Level int
 }
 
-// An Edge is a flow between two nodes of a walk, in the direction of the data.
-type Edge struct {
-	From, To ID
-	Kinds    Kinds
-	Coarse   bool
-	Sources  []EdgeSource
-	level    int // at which it was found first
+// A Summary says how a walk ended.
+type Summary struct {
+	// Nodes were reached, within Levels of hops.
+	Nodes, Levels int
+	Gaps          []Gap
+	// Late: ctx ended first; what was emitted is right, and nearest first.
+	Late bool
 }
 
-// An EdgeSource is who says so.
-type EdgeSource struct {
-	By    Key
-	Kinds Kinds
+// Walk emits the nodes that seeds reach, seeds included, level by level; in
+// no set order within a level. When ctx ends, the walk does, and says so.
+func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Step) error) (Summary, error) {
+	ids := make([]ID, len(seeds))
+	for i, s := range seeds {
+		ids[i] = s.ID
+	}
+	g := numbersOf(v, ids...)
+	numbered := make([]hseed, len(seeds))
+	for i, s := range seeds {
+		h, _ := g.Handle(s.ID)
+		numbered[i] = hseed{h, s.Distance}
+	}
+	var sum Summary
+	w := newWalker(g, numbered, o, nil)
+	defer w.release()
+	for !w.done {
+		steps, err := w.step(ctx)
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			sum.Late = true
+			break
+		}
+		if err != nil {
+			return sum, err
+		}
+		if len(steps) > 0 {
+			sum.Levels = w.level - 1
+		}
+		for _, s := range steps {
+			sum.Nodes++
+			if err := emit(Step{ID: g.ID(s.h), Distance: int(s.distance), Level: w.level - 1}); err != nil {
+				return sum, err
+			}
+		}
+	}
+	sum.Gaps = w.gaps
+	return sum, nil
 }
 
-type edgeKey struct{ from, to ID }
+// A hseed and a hstep are a Seed and a Step by number.
+type (
+	hseed struct {
+		h        Handle
+		distance int
+	}
+	hstep struct {
+		h        Handle
+		distance int32
+	}
+)
 
 // A walker is a 0–1 breadth-first search, one level a step. Hops weigh 1;
 // what a data store contains, and the way out of a hub, weigh 0. A hub is the
 // process of a fan when data stores are walked, and a data store when
 // processes are.
 type walker struct {
-	view   View
-	o      WalkOptions
-	level  int
-	dist   map[ID]int
-	order  []Step       // settled, by level
-	next   map[int][]ID // to be expanded, by distance
-	whole  map[ID]int   // data stores that stand for their columns, since
-	rows   map[ID]bool  // data stores whose own rows are expanded
-	coarse map[ID]bool  // data stores whose coarse flows are expanded
-	hubs   map[ID]*hub  // entered
-	edges  map[edgeKey]*Edge
-	done   bool
-	cut    bool // edges were cut
-	gaps   []Gap
+	g     Numbers
+	o     WalkOptions
+	first bool // o.First is set
+	level int
+	*scratch
+	hubs  map[Handle]*hub // entered
+	edges *edgeSet        // nil: not wanted
+	// keep, if set, returns those of the nodes that are walked on from. It is
+	// asked level by level, about every node of the walk.
+	keep func(ctx context.Context, hs []Handle) ([]Handle, error)
+	// enough, if not 0, is how many nodes of a level are wanted at most, and
+	// after is the id behind which they are, at afterLevel.
+	enough     int
+	after      ID
+	afterLevel int
+	bounded    bool // something was left out, behind what is enough
+	done       bool
+	gaps       []Gap
+}
+
+// scratch is the memory of a walk, which another walk uses again.
+type scratch struct {
+	dist  marks // 1 + the distance of each node that was reached
+	whole marks // of data stores that stand for their columns: 1 + since when
+	flags marks // of data stores: what was expanded
+	next  buckets[Handle]
+	found buckets[hstep]
+	known []Handle // for bounds
+	sets  [3][]Handle
+}
+
+// The flags of data stores: their own column rows, and their coarse flows,
+// were expanded.
+const (
+	rowsExpanded = 1 << iota
+	coarseExpanded
+)
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// keepWords bounds the memory, in words, that one scratch brings back.
+const keepWords = 1 << 22
+
+// buckets are lists by level.
+type buckets[T any] struct{ lists [][]T }
+
+func (b *buckets[T]) add(level int, v T) {
+	for len(b.lists) <= level {
+		if cap(b.lists) > len(b.lists) {
+			b.lists = b.lists[:len(b.lists)+1]
+		} else {
+			b.lists = append(b.lists, nil)
+		}
+	}
+	b.lists[level] = append(b.lists[level], v)
+}
+
+// take empties a list and returns what was in it, for as long as nothing is
+// put there.
+func (b *buckets[T]) take(level int) []T {
+	if level >= len(b.lists) {
+		return nil
+	}
+	l := b.lists[level]
+	b.lists[level] = l[:0]
+	return l
+}
+
+func (b *buckets[T]) empty(from int) bool {
+	for i := from; i < len(b.lists); i++ {
+		if len(b.lists[i]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *buckets[T]) reset() {
+	for i := range b.lists {
+		b.lists[i] = b.lists[i][:0]
+	}
+	b.lists = b.lists[:0]
 }
 
 type hub struct {
-	ins, outs []Flow
+	ins, outs []Hop
 }
 
-func newWalker(v View, seeds []Seed, o WalkOptions) *walker {
-	w := &walker{view: v, o: o, dist: map[ID]int{}, next: map[int][]ID{}, whole: map[ID]int{}, rows: map[ID]bool{},
-		coarse: map[ID]bool{}, hubs: map[ID]*hub{}, edges: map[edgeKey]*Edge{}}
-	if o.MaxEdges == 0 {
-		w.o.MaxEdges = DefaultMaxEdges
-	}
+func newWalker(g Numbers, seeds []hseed, o WalkOptions, edges *edgeSet) *walker {
+	w := &walker{g: g, o: o, first: !o.First.IsZero(), scratch: scratches.Get().(*scratch), edges: edges, afterLevel: -1}
 	if o.Kinds == 0 {
 		w.o.Kinds = AllKinds &^ Control
 	}
 	for _, s := range seeds {
-		w.reach(s.ID, s.Distance)
+		w.reach(s.h, int32(s.distance))
 	}
 	return w
 }
 
+// release gives the memory of the walk back.
+func (w *walker) release() {
+	if w.scratch == nil || len(w.dist.words)+len(w.whole.words) > keepWords {
+		return
+	}
+	w.dist.reset()
+	w.whole.reset()
+	w.flags.reset()
+	w.next.reset()
+	w.found.reset()
+	w.known = w.known[:0]
+	scratches.Put(w.scratch)
+	w.scratch = nil
+}
+
+// distance returns how far a node is, -1 where it was not reached.
+func (w *walker) distance(h Handle) int { return int(w.dist.get(h)) - 1 }
+
 // reach notes that a node is at most so far, unless it is known to be nearer.
-func (w *walker) reach(id ID, distance int) {
-	if w.o.Granularity == Columns && id.Kind() == DataStoreKind {
-		if id.IsColumn() {
-			if since, ok := w.whole[id.Base()]; ok && since < distance {
-				w.settle(id, since)
+func (w *walker) reach(h Handle, distance int32) {
+	if w.o.Granularity == Columns {
+		switch h.Class() {
+		case ColumnClass:
+			if since := int32(w.whole.get(w.g.Base(h))) - 1; since >= 0 && since < distance {
+				w.settle(h, since)
 				return
 			}
-		} else {
-			if _, ok := w.whole[id]; ok {
+		case DataStoreClass:
+			since := w.whole.at(h)
+			if *since != 0 {
 				return
 			}
-			w.whole[id] = distance
-			w.next[distance] = append(w.next[distance], id)
-			if _, ok := w.dist[id]; !ok {
-				w.settleAt(id, distance, distance)
+			*since = uint32(distance + 1)
+			w.next.add(int(distance), h)
+			if d := w.dist.at(h); *d == 0 {
+				*d = uint32(distance + 1)
+				w.found.add(int(distance), hstep{h, distance})
 			}
 			return
 		}
 	}
-	if _, ok := w.dist[id]; ok {
+	d := w.dist.at(h)
+	if *d != 0 {
 		return
 	}
-	w.settleAt(id, distance, distance)
-	w.next[distance] = append(w.next[distance], id)
+	*d = uint32(distance + 1)
+	w.found.add(int(distance), hstep{h, distance})
+	w.next.add(int(distance), h)
 }
 
 // settle notes a node that is emitted because an edge leaves it at this level.
 // A data store may have been reached one level on before: its own rows, which
-// the edge is one of, are nearer than what it stands for.
-func (w *walker) settle(id ID, distance int) {
-	have, ok := w.dist[id]
-	if ok && have <= distance {
+// the edge is one of, are nearer than what it stands for. What was noted then
+// has a distance that does not hold any more, and is passed over.
+func (w *walker) settle(h Handle, distance int32) {
+	d := w.dist.at(h)
+	if *d != 0 && *d <= uint32(distance+1) {
 		return
 	}
-	if ok {
-		w.order = slices.DeleteFunc(w.order, func(s Step) bool { return s.ID == id })
+	*d = uint32(distance + 1)
+	w.found.add(max(int(distance), w.level), hstep{h, distance})
+}
+
+// step expands one level and returns its nodes, in no set order; the slice is
+// the caller's until the next step. When ctx ends meanwhile it returns ctx's
+// error, and the level does not count.
+func (w *walker) step(ctx context.Context) ([]hstep, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	w.settleAt(id, distance, max(distance, w.level))
-}
-
-func (w *walker) settleAt(id ID, distance, level int) {
-	w.dist[id] = distance
-	w.order = append(w.order, Step{ID: id, Distance: distance, Level: level})
-}
-
-// step expands one level and returns its nodes, sorted by id. When ctx ends
-// meanwhile it returns ctx's error, and the level does not count.
-func (w *walker) step(ctx context.Context) ([]Step, error) {
-	frontier := w.next[w.level]
-	delete(w.next, w.level)
-	asked := map[ID]bool{}
-	if w.o.Keep != nil && len(frontier) > 0 {
-		for _, id := range frontier {
-			asked[id] = true
+	frontier := w.next.take(w.level)
+	asked := map[Handle]bool{}
+	if w.keep != nil && len(frontier) > 0 {
+		for _, h := range frontier {
+			asked[h] = true
 		}
-		kept, err := w.o.Keep(ctx, frontier)
+		kept, err := w.keep(ctx, frontier)
 		if err != nil {
 			return nil, err
 		}
 		frontier = kept
 	}
+	noted := w.note(0)
 	if w.level < w.o.Depth && len(frontier) > 0 {
 		if err := w.expand(ctx, frontier); err != nil {
 			return nil, err
 		}
 	}
-	var steps []Step
-	for _, s := range w.order {
-		if s.Level == w.level {
+	w.note(noted)
+	found := w.found.take(w.level)
+	steps := found[:0]
+	for _, s := range found {
+		if w.dist.get(s.h) == uint32(s.distance+1) {
 			steps = append(steps, s)
 		}
 	}
-	w.order = slices.DeleteFunc(w.order, func(s Step) bool { return s.Level == w.level })
-	slices.SortFunc(steps, func(a, b Step) int { return a.ID.Compare(b.ID) })
-	if w.o.Keep != nil {
+	if w.keep != nil {
 		// Nodes that only an edge touches are asked about too.
-		var touched []ID
+		var touched []Handle
 		for _, s := range steps {
-			if !asked[s.ID] {
-				touched = append(touched, s.ID)
+			if !asked[s.h] {
+				touched = append(touched, s.h)
 			}
 		}
 		if len(touched) > 0 {
-			if _, err := w.o.Keep(ctx, touched); err != nil {
+			if _, err := w.keep(ctx, touched); err != nil {
 				return nil, err
 			}
 		}
 	}
 	w.level++
-	w.done = w.level > w.o.Depth || len(w.next) == 0 && len(w.order) == 0
+	w.done = !w.bounded && (w.level > w.o.Depth || w.next.empty(w.level) && w.found.empty(w.level))
 	return steps, nil
 }
 
-func (w *walker) expand(ctx context.Context, frontier []ID) error {
-	ask := Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted}
-	switch w.o.Granularity {
-	case DataStores:
-		ask.Layer = TableLayer
-		return w.through(ctx, frontier, ask)
-	case Processes:
-		ask.Layer = ControlLayer
-		if err := w.flows(ctx, frontier, ask, w.direct); err != nil {
-			return err
-		}
-		if w.o.Kinds&^Control == 0 {
-			return nil
-		}
-		ask.Layer, ask.Kinds = UseLayer, 0
-		return w.through(ctx, frontier, ask)
+// note makes known, for bounds, what was found at this level after the first
+// so many.
+func (w *walker) note(from int) int {
+	if w.enough == 0 || w.level >= len(w.found.lists) {
+		return 0
 	}
-	return w.columns(ctx, frontier, ask)
-}
-
-// columns expands columns, and data stores that stand for their columns.
-func (w *walker) columns(ctx context.Context, frontier []ID, ask Ask) error {
-	var exact, whole, tables []ID
-	add := func(list *[]ID, done map[ID]bool, id ID) {
-		if !done[id] {
-			done[id] = true
-			*list = append(*list, id)
-		}
+	found := w.found.lists[w.level]
+	for _, s := range found[from:] {
+		w.known = append(w.known, s.h)
 	}
-	for _, id := range frontier {
-		base := id.Base()
-		add(&tables, w.coarse, base)
-		if id.IsColumn() {
-			exact = append(exact, id)
-			add(&exact, w.rows, base)
-			continue
-		}
-		w.rows[base] = true
-		whole = append(whole, id)
-	}
-	ask.Layer = ColumnLayer
-	if err := w.flows(ctx, exact, ask, w.direct); err != nil {
-		return err
-	}
-	ask.Whole = true
-	if err := w.flows(ctx, whole, ask, w.direct); err != nil {
-		return err
-	}
-	ask.Layer, ask.Whole, ask.CoarseOnly = TableLayer, false, true
-	return w.through(ctx, tables, ask)
-}
-
-// flows asks for flows in a set order and calls each with those that count.
-func (w *walker) flows(ctx context.Context, ids []ID, ask Ask, each func(Flow)) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.SortFunc(ids, ID.Compare)
-	gaps, err := w.view.Flows(ctx, ids, ask, func(fs []Flow) error {
-		for _, f := range fs {
-			if w.level == 0 && !w.o.First.IsZero() && f.By.Subject != w.o.First {
-				continue
-			}
-			each(f)
-		}
-		return ctx.Err()
-	})
-	w.gaps = append(w.gaps, gaps...)
-	return errors.Join(err, ctx.Err())
-}
-
-// direct takes a flow as one hop.
-func (w *walker) direct(f Flow) {
-	w.settle(f.From, w.level)
-	w.reach(f.To, w.level+1)
-	w.edge(f.From, f.To, f.Kinds, f.Coarse, f.By)
-}
-
-// through takes flows as hops, and those into a hub as hops to all that leave
-// the hub.
-func (w *walker) through(ctx context.Context, frontier []ID, ask Ask) error {
-	var entered []ID
-	err := w.flows(ctx, frontier, ask, func(f Flow) {
-		if !w.isHub(f.To) {
-			w.direct(f)
-			return
-		}
-		h := w.hubs[f.To]
-		if h == nil {
-			h = &hub{}
-			w.hubs[f.To] = h
-			entered = append(entered, f.To)
-		}
-		h.ins = append(h.ins, f)
-		w.settle(f.From, w.level)
-		for _, out := range h.outs {
-			w.pair(f, out)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return w.flows(ctx, entered, ask, func(out Flow) {
-		w.reach(out.To, w.level+1)
-		h := w.hubs[out.From]
-		h.outs = append(h.outs, out)
-		for _, in := range h.ins {
-			w.pair(in, out)
-		}
-	})
-}
-
-func (w *walker) isHub(id ID) bool {
-	return w.o.Granularity == Processes && id.Kind() == DataStoreKind || id.IsHub()
-}
-
-func (w *walker) pair(in, out Flow) {
-	if w.o.Granularity != Processes {
-		w.edge(in.From, out.To, in.Kinds|out.Kinds, true, out.By)
-		return
-	}
-	if in.From == out.To {
-		return // a process that reads what it writes does not feed itself
-	}
-	// Who writes and who reads both make the flow, whichever way it is walked.
-	w.edge(in.From, out.To, 0, false, in.By)
-	w.edge(in.From, out.To, 0, false, out.By)
-}
-
-func (w *walker) edge(near, far ID, kinds Kinds, coarse bool, by Key) {
-	k := edgeKey{near, far}
-	if w.o.Direction == Upstream {
-		k = edgeKey{far, near}
-	}
-	e := w.edges[k]
-	if e == nil {
-		if len(w.edges) >= w.o.MaxEdges {
-			w.cut = true
-			return
-		}
-		e = &Edge{From: k.from, To: k.to, Coarse: true, level: w.level}
-		w.edges[k] = e
-	}
-	e.Kinds |= kinds
-	e.Coarse = e.Coarse && coarse
-	for i := range e.Sources {
-		if e.Sources[i].By == by {
-			e.Sources[i].Kinds |= kinds
-			return
-		}
-	}
-	e.Sources = append(e.Sources, EdgeSource{By: by, Kinds: kinds})
-}
-
-func compareEdges(a, b Edge) int {
-	if c := a.From.Compare(b.From); c != 0 {
-		return c
-	}
-	return a.To.Compare(b.To)
+	return len(found)
 }

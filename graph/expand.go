@@ -1,0 +1,188 @@
+package graph
+
+import (
+	"context"
+	"errors"
+)
+
+func (w *walker) expand(ctx context.Context, frontier []Handle) error {
+	ask := Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted}
+	switch w.o.Granularity {
+	case DataStores:
+		ask.Layer = TableLayer
+		return w.through(ctx, frontier, ask)
+	case Processes:
+		ask.Layer = ControlLayer
+		if err := w.hops(ctx, frontier, ask, w.direct); err != nil {
+			return err
+		}
+		if w.o.Kinds&^Control == 0 {
+			return nil
+		}
+		ask.Layer, ask.Kinds = UseLayer, 0
+		return w.through(ctx, frontier, ask)
+	}
+	return w.columns(ctx, frontier, ask)
+}
+
+// columns expands columns, and data stores that stand for their columns.
+func (w *walker) columns(ctx context.Context, frontier []Handle, ask Ask) error {
+	exact, whole, tables := w.sets[0][:0], w.sets[1][:0], w.sets[2][:0]
+	for _, h := range frontier {
+		base := w.g.Base(h)
+		flags := w.flags.at(base)
+		if *flags&coarseExpanded == 0 {
+			*flags |= coarseExpanded
+			tables = append(tables, base)
+		}
+		if h != base {
+			exact = append(exact, h)
+			if *flags&rowsExpanded == 0 {
+				*flags |= rowsExpanded
+				exact = append(exact, base)
+			}
+			continue
+		}
+		*flags |= rowsExpanded
+		whole = append(whole, h)
+	}
+	w.sets = [3][]Handle{exact, whole, tables}
+	ask.Layer = ColumnLayer
+	if err := w.hops(ctx, exact, ask, w.direct); err != nil {
+		return err
+	}
+	ask.Whole = true
+	if err := w.hops(ctx, whole, ask, w.direct); err != nil {
+		return err
+	}
+	ask.Layer, ask.Whole, ask.CoarseOnly = TableLayer, false, true
+	return w.through(ctx, tables, ask)
+}
+
+// hops asks for hops and hands those that count on.
+func (w *walker) hops(ctx context.Context, from []Handle, ask Ask, take func([]Hop)) error {
+	if len(from) == 0 {
+		return nil
+	}
+	var bound *Bound
+	if w.enough > 0 && w.keep == nil {
+		bound = &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}
+		if w.level+1 == w.afterLevel {
+			bound.After = w.after
+		}
+	}
+	gaps, err := w.g.Hops(ctx, from, ask, bound, func(hops []Hop) error {
+		if w.first && w.level == 0 {
+			own := hops[:0]
+			for _, f := range hops {
+				if w.g.By(f.By).Subject == w.o.First {
+					own = append(own, f)
+				}
+			}
+			hops = own
+		}
+		take(hops)
+		return ctx.Err()
+	})
+	w.gaps = append(w.gaps, gaps...)
+	w.bounded = w.bounded || bound != nil && bound.Met
+	return errors.Join(err, ctx.Err())
+}
+
+// direct takes each flow as one hop.
+func (w *walker) direct(hops []Hop) {
+	level := int32(w.level)
+	from := ^Handle(0)
+	for i := range hops {
+		f := &hops[i]
+		if f.From != from {
+			from = f.From
+			w.settle(from, level)
+		}
+		w.reach(f.To, level+1)
+		if w.edges != nil {
+			w.edge(f.From, f.To, f.Kinds, f.Coarse, f.By)
+		}
+	}
+}
+
+// through takes flows as hops, and those into a hub as hops to all that leave
+// the hub.
+func (w *walker) through(ctx context.Context, frontier []Handle, ask Ask) error {
+	var entered []Handle
+	hubClass := HubClass
+	if w.o.Granularity == Processes {
+		hubClass = DataStoreClass
+	}
+	err := w.hops(ctx, frontier, ask, func(hops []Hop) {
+		begin := 0 // of a run of hops that enter no hub
+		for i := range hops {
+			if hops[i].To.Class() != hubClass {
+				continue
+			}
+			w.direct(hops[begin:i])
+			begin = i + 1
+			if w.enter(hops[i]) {
+				entered = append(entered, hops[i].To)
+			}
+		}
+		w.direct(hops[begin:])
+	})
+	if err != nil {
+		return err
+	}
+	return w.hops(ctx, entered, ask, func(hops []Hop) {
+		for _, out := range hops {
+			w.reach(out.To, int32(w.level+1))
+			if w.edges == nil {
+				continue
+			}
+			h := w.hubs[out.From]
+			h.outs = append(h.outs, out)
+			for _, in := range h.ins {
+				w.pair(in, out)
+			}
+		}
+	})
+}
+
+// enter takes a flow into a hub, and reports whether it is the first.
+func (w *walker) enter(in Hop) bool {
+	w.settle(in.From, int32(w.level))
+	h := w.hubs[in.To]
+	first := h == nil
+	if first {
+		if w.hubs == nil {
+			w.hubs = map[Handle]*hub{}
+		}
+		h = &hub{}
+		w.hubs[in.To] = h
+	}
+	if w.edges != nil {
+		h.ins = append(h.ins, in)
+		for _, out := range h.outs {
+			w.pair(in, out)
+		}
+	}
+	return first
+}
+
+func (w *walker) pair(in, out Hop) {
+	if w.o.Granularity != Processes {
+		w.edge(in.From, out.To, in.Kinds|out.Kinds, true, out.By)
+		return
+	}
+	if in.From == out.To {
+		return // a process that reads what it writes does not feed itself
+	}
+	// Who writes and who reads both make the flow, whichever way it is walked.
+	w.edge(in.From, out.To, 0, false, in.By)
+	w.edge(in.From, out.To, 0, false, out.By)
+}
+
+func (w *walker) edge(near, far Handle, kinds Kinds, coarse bool, by uint32) {
+	if w.o.Direction == Upstream {
+		near, far = far, near
+	}
+	w.edges.add(near, far, kinds, coarse, int32(w.level), by)
+}

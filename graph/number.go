@@ -1,0 +1,172 @@
+package graph
+
+import (
+	"context"
+	"slices"
+)
+
+// A Handle is the number of a node within one view. Its top two bits are the
+// class of the node, the others count from 0 within the class.
+type Handle uint32
+
+// The classes of nodes. A hub is the fan of a process (see ID.IsHub).
+const (
+	DataStoreClass = iota
+	ColumnClass
+	ProcessClass
+	HubClass
+	Classes // how many there are
+)
+
+const classShift = 30
+
+// MaxHandles is how many nodes of one class can be numbered.
+const MaxHandles = 1 << classShift
+
+// MakeHandle returns the handle of a node by its class and its number there.
+func MakeHandle(class int, index uint32) Handle { return Handle(class)<<classShift | Handle(index) }
+
+// Class returns the class of the node.
+func (h Handle) Class() int { return int(h >> classShift) }
+
+// Index returns the number of the node within its class.
+func (h Handle) Index() uint32 { return uint32(h) & (1<<classShift - 1) }
+
+// ClassOf returns the class of the node that an id identifies.
+func ClassOf(id ID) int {
+	class := DataStoreClass
+	if id.Kind() == ProcessKind {
+		class = ProcessClass
+	}
+	if id.hasTail() {
+		class++
+	}
+	return class
+}
+
+// Numbers are the current flows of a view whose nodes are numbered: what walks
+// run over. They stand still as the view does, and may be read by many at
+// once.
+type Numbers interface {
+	// Handle returns the number of the node that a name or column stands for;
+	// false where no flow and no alias speaks of it.
+	Handle(id ID) (Handle, bool)
+	// ID returns the node of a number.
+	ID(h Handle) ID
+	// Base returns the data store of a column, and any other node itself.
+	Base(h Handle) Handle
+	// By returns the contribution of a number.
+	By(by uint32) Key
+	// Hops emits what View.Flows does, by number. Nothing is asked of a node
+	// whose flows can't be in the layer. The slice is the caller's only until
+	// emit returns. Of a node with very many flows, bound, if not nil, asks
+	// for some alone.
+	Hops(ctx context.Context, frontier []Handle, f Ask, bound *Bound, emit func([]Hop) error) ([]Gap, error)
+}
+
+// A Hop is one direct edge as one contribution says it, between numbers. From
+// is always the end in the frontier.
+type Hop struct {
+	From, To Handle
+	By       uint32
+	Kinds    Kinds
+	Coarse   bool
+}
+
+// A Bound says that of the nodes that are reached from one node, by as many
+// flows that a view would rather not read them all, only some are wanted:
+// those that are known already, and of the others the first Enough by id that
+// come after After. The view sets Met where it left something out.
+type Bound struct {
+	After  ID
+	Enough int
+	// Known lists the nodes that were reached before; IsKnown tells them.
+	Known   []Handle
+	IsKnown func(Handle) bool
+	Met     bool
+}
+
+// numbered is a view that has numbers of its own.
+type numbered interface{ Numbers() Numbers }
+
+// numbersOf returns the numbers of a view, in which ids have one: the view's
+// own where it has, or such as are given while it is walked. A column that no
+// flow names has no number of the view's, and yet what flows through its data
+// store.
+func numbersOf(v View, ids ...ID) Numbers {
+	n, ok := v.(numbered)
+	if !ok || n.Numbers() == nil {
+		return &numbering{view: v, at: map[ID]Handle{}, keys: map[Key]uint32{}}
+	}
+	own := n.Numbers()
+	for _, id := range ids {
+		if _, ok := own.Handle(id); !ok {
+			return &numbering{view: v, at: map[ID]Handle{}, keys: map[Key]uint32{}}
+		}
+	}
+	return own
+}
+
+// A numbering numbers the nodes of a view as they are met. It is one walk's
+// own, not safe for use by many at once.
+type numbering struct {
+	view   View
+	at     map[ID]Handle
+	ids    [Classes][]ID
+	bases  []Handle // of columns
+	keys   map[Key]uint32
+	listed []Key
+}
+
+func (n *numbering) Handle(id ID) (Handle, bool) { return n.handle(id), true }
+
+func (n *numbering) handle(id ID) Handle {
+	if h, ok := n.at[id]; ok {
+		return h
+	}
+	class := ClassOf(id)
+	if class == ColumnClass {
+		n.bases = append(n.bases, n.handle(id.Base()))
+	}
+	h := MakeHandle(class, uint32(len(n.ids[class])))
+	n.ids[class] = append(n.ids[class], id)
+	n.at[id] = h
+	return h
+}
+
+func (n *numbering) ID(h Handle) ID { return n.ids[h.Class()][h.Index()] }
+
+func (n *numbering) Base(h Handle) Handle {
+	if h.Class() == ColumnClass {
+		return n.bases[h.Index()]
+	}
+	return h
+}
+
+func (n *numbering) By(by uint32) Key { return n.listed[by] }
+
+func (n *numbering) by(k Key) uint32 {
+	by, ok := n.keys[k]
+	if !ok {
+		by = uint32(len(n.listed))
+		n.listed = append(n.listed, k)
+		n.keys[k] = by
+	}
+	return by
+}
+
+func (n *numbering) Hops(ctx context.Context, frontier []Handle, f Ask, _ *Bound, emit func([]Hop) error) ([]Gap, error) {
+	ids := make([]ID, len(frontier))
+	for i, h := range frontier {
+		ids[i] = n.ID(h)
+	}
+	slices.SortFunc(ids, ID.Compare)
+	var hops []Hop
+	return n.view.Flows(ctx, ids, f, func(flows []Flow) error {
+		hops = hops[:0]
+		for _, f := range flows {
+			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(f.By), Kinds: f.Kinds, Coarse: f.Coarse})
+		}
+		return emit(hops)
+	})
+}
