@@ -188,7 +188,9 @@ func (id ID) IsColumn() bool { return id.Kind() == DataStoreKind && id.hasTail()
 // inputs without known pairs reach the outputs, for one origin.
 func (id ID) IsHub() bool { return id.Kind() == ProcessKind && id.hasTail() }
 
-func (id ID) hasTail() bool { return binary.BigEndian.Uint64(id[16:]) != 0 }
+func (id ID) hasTail() bool { return id.tail() != 0 }
+
+func (id ID) tail() uint64 { return binary.BigEndian.Uint64(id[16:]) }
 
 // Base returns the data store of a column, the process of a fan, or id itself.
 func (id ID) Base() ID {
@@ -204,6 +206,16 @@ func (id ID) WithBase(base ID) ID {
 
 // Hub returns the fan of a process for one origin.
 func (id ID) Hub(origin string) ID { return id.Column(origin) }
+
+// Next returns the ID that follows in the order of IDs.
+func (id ID) Next() ID {
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]++; id[i] != 0 {
+			break
+		}
+	}
+	return id
+}
 
 // Compare orders IDs by their bytes.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }

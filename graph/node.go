@@ -67,47 +67,99 @@ func MergePieces(pieces []Piece) (f Facts, updated int64) {
 	return f, updated
 }
 
-// makeNode makes the node of id from what was merged: defaults, and the column
-// where id is one. named are the columns that flows name. It returns false for
-// a column that neither they nor the schema name, and for a hub.
-func makeNode(id ID, name Name, f Facts, named []NamedRow) (Node, bool) {
-	if f.Display != "" {
-		name.Name = f.Display
+// known is what is known of a data store or process, and of all its columns.
+// It is never changed once it is complete, and shared.
+type known struct {
+	base             ID
+	name             Name
+	aliases          []Name
+	facts            Facts
+	updated, deleted int64
+	// columns are the schema, by position and path, then what only flows name.
+	columns []Field
+	at      map[uint64]int32 // where in columns, by the tail of the id
+	tags    map[uint64][]Tag // of columns
+}
+
+// complete fills in defaults, and the columns that flows name.
+func (k *known) complete(named []NamedRow) {
+	if k.facts.Display != "" {
+		k.name.Name = k.facts.Display
 	}
-	n := Node{ID: id, Name: name, Facts: f}
-	if name.Kind == DataStoreKind {
-		n.Facts.Kind = cmp.Or(f.Kind, defaultKind(name.Namespace))
-		n.Facts.Platform = cmp.Or(f.Platform, defaultPlatform(name.Namespace))
+	if k.name.Kind != DataStoreKind {
+		return
 	}
-	have := map[ID]bool{}
-	for _, c := range f.Columns {
-		have[id.Column(c.Path)] = true
+	k.facts.Kind = cmp.Or(k.facts.Kind, defaultKind(k.name.Namespace))
+	k.facts.Platform = cmp.Or(k.facts.Platform, defaultPlatform(k.name.Namespace))
+	k.columns = slices.Clip(k.facts.Columns)
+	k.at = make(map[uint64]int32, len(k.columns)+len(named))
+	for i := range k.columns {
+		if tail := k.base.Column(k.columns[i].Path).tail(); !k.has(tail) {
+			k.at[tail] = int32(i)
+		}
 	}
 	for _, r := range named {
-		if cid := r.Column.WithBase(id); !have[cid] {
-			have[cid] = true
-			n.Facts.Columns = append(n.Facts.Columns, Field{Path: r.Display})
+		if tail := r.Column.tail(); !k.has(tail) {
+			k.at[tail] = int32(len(k.columns))
+			k.columns = append(k.columns, Field{Path: r.Display})
 		}
 	}
+	for _, t := range k.facts.Tags {
+		if t.Column != "" {
+			if k.tags == nil {
+				k.tags = map[uint64][]Tag{}
+			}
+			tail := k.base.Column(t.Column).tail()
+			k.tags[tail] = append(k.tags[tail], t)
+		}
+	}
+}
+
+func (k *known) has(tail uint64) bool {
+	_, ok := k.at[tail]
+	return ok
+}
+
+// node returns the node itself, or that of one of its columns; false for a
+// column that neither flows nor the schema name, and for a hub.
+func (k *known) node(id ID, want Want) (Node, bool) {
+	n := Node{ID: id, Name: k.name, Facts: k.facts, Updated: k.updated, Deleted: k.deleted}
 	if !id.IsColumn() {
+		n.Aliases = k.aliases
+		if want&WantColumns != 0 {
+			n.Facts.Columns = k.columns
+		}
 		return n, !id.IsHub()
 	}
-	for _, c := range n.Facts.Columns {
-		if id.Column(c.Path) == id {
-			n.Column = &c
-			break
-		}
-	}
-	if n.Column == nil {
+	i, ok := k.at[id.tail()]
+	if !ok {
 		return n, false
 	}
+	n.Column = &k.columns[i]
 	n.Name.Column = n.Column.Path
 	n.Facts.Description = n.Column.Description
 	n.Facts.Columns = nil
-	n.Facts.Tags = slices.DeleteFunc(slices.Clone(f.Tags), func(t Tag) bool {
-		return t.Column == "" || id.Column(t.Column) != id
-	})
+	n.Facts.Tags = k.tags[id.tail()]
 	return n, true
+}
+
+// size is about how much memory it takes, in bytes.
+func (k *known) size() int {
+	size := 512 + len(k.name.Namespace) + len(k.name.Name) + len(k.facts.Description) + len(k.facts.URL)
+	for i := range k.columns {
+		c := &k.columns[i]
+		size += 80 + len(c.Path) + len(c.Type) + len(c.Description)
+	}
+	for _, a := range k.aliases {
+		size += 80 + len(a.Namespace) + len(a.Name)
+	}
+	for _, t := range k.facts.Tags {
+		size += 100 + len(t.Name) + len(t.Value) + len(t.Column)
+	}
+	for _, o := range k.facts.Owners {
+		size += 16 + len(o)
+	}
+	return size
 }
 
 // defaultKind guesses the kind of a data store from its namespace, where no

@@ -67,7 +67,8 @@ const (
 	WantSeen
 )
 
-// A Node is what one or more names stand for.
+// A Node is what one or more names stand for. Its lists may be shared: they
+// are not to be changed.
 type Node struct {
 	ID ID
 	// Name is the name in the case in which it was reported.

@@ -44,15 +44,47 @@ type Raw interface {
 	Close() error
 }
 
+// A Topology is the current flows and aliases of a Raw in memory. It is of
+// the same state as the Raw.
+type Topology interface {
+	Numbers
+	// Resolve returns the node that a name or column stands for.
+	Resolve(id ID) ID
+	// Members lists the names that stand for a node, itself among them, sorted.
+	Members(node ID) []ID
+	// Gone reports whether a node is deleted.
+	Gone(node ID) bool
+	// Stamp changes whenever what is said of a name changes.
+	Stamp(name ID) uint32
+}
+
+// Quick is what a Raw may have besides, to answer faster.
+type Quick interface {
+	// Topology returns the flows in memory; nil where there are none.
+	Topology() Topology
+	// Remembered returns what Remember was given under a key, if it is still
+	// there; size is in bytes. Both may be used by many at once.
+	Remembered(key uint64) (value any, ok bool)
+	Remember(key uint64, value any, size int)
+}
+
 // NewView makes a View of an engine's rows, as of a time or Forever. The View
 // closes raw.
 func NewView(raw Raw, at int64) View {
-	return &view{raw: raw, at: at, resolver: NewResolver(raw, at), derived: map[Key]*derived{}}
+	v := &view{raw: raw, at: at, resolver: NewResolver(raw, at), derived: map[Key]*derived{}}
+	if quick, ok := raw.(Quick); ok && at == Forever {
+		v.quick, v.topology = quick, quick.Topology()
+	}
+	return v
 }
 
 type view struct {
 	raw Raw
 	at  int64
+	// topology, if not nil, has the flows and aliases of raw, and quick keeps
+	// what was made of its rows.
+	topology Topology
+	quick    Quick
 
 	mu       sync.Mutex // guards the two below
 	resolver *Resolver
@@ -71,7 +103,18 @@ const keepDerived = 4096
 func (v *view) Marks() map[string]Mark { return v.raw.Marks() }
 func (v *view) Close() error           { return v.raw.Close() }
 
+// Numbers returns the numbers of the nodes; nil where they have none.
+func (v *view) Numbers() Numbers {
+	if v.topology == nil {
+		return nil
+	}
+	return v.topology
+}
+
 func (v *view) Resolve(_ context.Context, id ID) (ID, error) {
+	if v.topology != nil {
+		return v.topology.Resolve(id), nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.resolver.Node(id)
@@ -80,6 +123,9 @@ func (v *view) Resolve(_ context.Context, id ID) (ID, error) {
 // names returns the names of a node: of a column, under each name of its data
 // store.
 func (v *view) names(id ID) ([]ID, error) {
+	if v.topology != nil && !id.IsColumn() {
+		return v.topology.Members(id), nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !id.IsColumn() {
@@ -101,6 +147,10 @@ func (v *view) live(id ID, gone bool) (ID, bool, error) {
 	if id.Kind() != DataStoreKind {
 		return id, true, nil
 	}
+	if v.topology != nil {
+		node := v.topology.Resolve(id)
+		return node, gone || !v.topology.Gone(node), nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	node, err := v.resolver.Node(id)
@@ -112,6 +162,9 @@ func (v *view) live(id ID, gone bool) (ID, bool, error) {
 }
 
 func (v *view) Flows(ctx context.Context, frontier []ID, f Ask, emit func([]Flow) error) ([]Gap, error) {
+	if v.topology != nil {
+		return v.hops(ctx, frontier, f, emit)
+	}
 	var names []ID
 	for _, id := range frontier {
 		node, live, err := v.live(id, f.ThroughDeleted)
@@ -157,6 +210,38 @@ func (v *view) Flows(ctx context.Context, frontier []ID, f Ask, emit func([]Flow
 		return emit(batch)
 	})
 	return nil, err
+}
+
+// hops is Flows over the topology.
+func (v *view) hops(ctx context.Context, frontier []ID, f Ask, emit func([]Flow) error) ([]Gap, error) {
+	t := v.topology
+	handles := make([]Handle, 0, len(frontier))
+	for _, id := range frontier {
+		if h, ok := t.Handle(id); ok {
+			handles = append(handles, h)
+		}
+	}
+	slices.Sort(handles)
+	var flows []Flow
+	return t.Hops(ctx, slices.Compact(handles), f, nil, func(hops []Hop) error {
+		flows = flows[:0]
+		for i := range hops {
+			h := &hops[i]
+			flow := Flow{To: t.ID(h.To), Kinds: h.Kinds, Coarse: h.Coarse}
+			if i > 0 && hops[i-1].From == h.From {
+				flow.From = flows[i-1].From
+			} else {
+				flow.From = t.ID(h.From)
+			}
+			if i > 0 && hops[i-1].By == h.By {
+				flow.By = flows[i-1].By
+			} else {
+				flow.By = t.By(h.By)
+			}
+			flows = append(flows, flow)
+		}
+		return emit(flows)
+	})
 }
 
 // rows reads flow rows at the time of the view: the engine's own for now,

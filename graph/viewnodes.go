@@ -3,7 +3,9 @@ package graph
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/fnv"
 	"maps"
 	"slices"
 )
@@ -80,53 +82,17 @@ func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit fun
 	if err != nil {
 		return err
 	}
-	known := map[ID]Name{}
-	if err := v.raw.Names(ctx, names, func(id ID, n Name) error {
-		known[id] = n
-		return nil
-	}); err != nil {
+	known, err := v.known(ctx, base, names)
+	if err != nil || known == nil {
 		return err
-	}
-	name, ok := known[base]
-	if !ok {
-		return nil
-	}
-	var pieces []Piece
-	if err := v.pieces(ctx, names, func(p Piece) error {
-		pieces = append(pieces, p)
-		return nil
-	}); err != nil {
-		return err
-	}
-	if len(pieces) == 0 {
-		// Names outlive what spoke of them; nodes don't.
-		spoken, err := v.spoken(ctx, names)
-		if err != nil || !spoken {
-			return err
-		}
-	}
-	facts, updated := MergePieces(pieces)
-	deleted, err := v.deleted(ctx, base)
-	if err != nil {
-		return err
-	}
-	var named []NamedRow
-	inSchema := func(id ID) bool {
-		return slices.ContainsFunc(facts.Columns, func(f Field) bool { return id.Column(f.Path) == id })
-	}
-	if base.Kind() == DataStoreKind && (want&WantColumns != 0 || slices.ContainsFunc(ids, func(id ID) bool { return id.IsColumn() && !inSchema(id) })) {
-		if named, err = v.named(ctx, names); err != nil {
-			return err
-		}
 	}
 	for _, id := range ids {
-		node, ok := makeNode(id, name, facts, named)
+		node, ok := known.node(id, want)
 		if !ok {
 			continue
 		}
-		node.Updated, node.Deleted = updated, deleted
-		if !id.IsColumn() {
-			if err := v.extras(ctx, &node, names, known, want); err != nil {
+		if !id.IsColumn() && want&(WantSeen|WantPartitions) != 0 {
+			if err := v.extras(ctx, &node, names, want); err != nil {
 				return err
 			}
 		}
@@ -135,6 +101,77 @@ func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit fun
 		}
 	}
 	return ctx.Err()
+}
+
+// known returns what is known of a node under all of its names; nil where
+// there is no such node. It is made once for a state of what is said of them.
+func (v *view) known(ctx context.Context, base ID, names []ID) (*known, error) {
+	var key uint64
+	if v.topology != nil {
+		key = v.stamp(base, names)
+		if k, ok := v.quick.Remembered(key); ok && k.(*known).base == base {
+			return k.(*known), nil
+		}
+	}
+	k, err := v.learn(ctx, base, names)
+	if err == nil && k != nil && v.topology != nil {
+		v.quick.Remember(key, k, k.size())
+	}
+	return k, err
+}
+
+// stamp is a number that is another when what is said of any of names is, or
+// when they are others.
+func (v *view) stamp(base ID, names []ID) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(base[:])
+	for _, n := range names {
+		_, _ = h.Write(binary.LittleEndian.AppendUint32(n[:len(n):len(n)], v.topology.Stamp(n)))
+	}
+	return h.Sum64()
+}
+
+// learn reads what is known of a node.
+func (v *view) learn(ctx context.Context, base ID, names []ID) (*known, error) {
+	k := &known{base: base}
+	found := false
+	if err := v.raw.Names(ctx, names, func(id ID, n Name) error {
+		if id == base {
+			k.name, found = n, true
+		} else {
+			k.aliases = append(k.aliases, n)
+		}
+		return nil
+	}); err != nil || !found {
+		return nil, err
+	}
+	slices.SortFunc(k.aliases, Name.Compare)
+	var pieces []Piece
+	if err := v.pieces(ctx, names, func(p Piece) error {
+		pieces = append(pieces, p)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	if len(pieces) == 0 {
+		// Names outlive what spoke of them; nodes don't.
+		if spoken, err := v.spoken(ctx, names); err != nil || !spoken {
+			return nil, err
+		}
+	}
+	k.facts, k.updated = MergePieces(pieces)
+	var err error
+	if k.deleted, err = v.deleted(ctx, base); err != nil {
+		return nil, err
+	}
+	var named []NamedRow
+	if base.Kind() == DataStoreKind {
+		if named, err = v.named(ctx, names); err != nil {
+			return nil, err
+		}
+	}
+	k.complete(named)
+	return k, nil
 }
 
 // spoken reports whether any contribution speaks, or spoke, of one of names.
@@ -149,13 +186,10 @@ func (v *view) spoken(ctx context.Context, names []ID) (bool, error) {
 // errStop ends a scan that has seen enough.
 var errStop = errors.New("seen enough")
 
-// extras fills in what belongs to a whole node, not to a column.
-func (v *view) extras(ctx context.Context, node *Node, names []ID, known map[ID]Name, want Want) error {
+// extras fills in what changes with every run.
+func (v *view) extras(ctx context.Context, node *Node, names []ID, want Want) error {
 	created := map[string]int64{}
 	for _, n := range names {
-		if n != node.ID {
-			node.Aliases = append(node.Aliases, known[n])
-		}
 		if want&WantSeen != 0 {
 			seen, err := v.raw.Seen(ctx, n)
 			if err != nil {
@@ -185,7 +219,6 @@ func (v *view) extras(ctx context.Context, node *Node, names []ID, known map[ID]
 		node.Partitions = append(node.Partitions, Partition{Name: name, Created: at})
 	}
 	slices.SortFunc(node.Partitions, func(a, b Partition) int { return cmp.Compare(b.Name, a.Name) })
-	slices.SortFunc(node.Aliases, Name.Compare)
 	return nil
 }
 

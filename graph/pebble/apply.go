@@ -50,7 +50,7 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 		clear(s.paths)
 	}
 	maps.Copy(s.paths, w.paths)
-	return nil
+	return s.advance(&b)
 }
 
 // A writer turns edits into writes. written holds what it wrote under the few

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/dgraph-io/ristretto/v2"
 
 	"headwater/graph"
 )
@@ -16,8 +17,9 @@ type rows struct {
 	snap   *pebble.Snapshot
 	region string
 	mark   graph.Mark
+	facts  *ristretto.Cache[uint64, any]
 
-	mu   sync.Mutex // guards free
+	pool sync.Mutex // guards free
 	free []*pebble.Iterator
 }
 
@@ -26,8 +28,8 @@ var _ graph.Raw = (*rows)(nil)
 func (r *rows) Marks() map[string]graph.Mark { return map[string]graph.Mark{r.region: r.mark} }
 
 func (r *rows) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.pool.Lock()
+	defer r.pool.Unlock()
 	var err error
 	for _, it := range r.free {
 		err = errors.Join(err, it.Close())
@@ -70,21 +72,21 @@ func (r *rows) seek(prefix, from []byte, step func(it *pebble.Iterator) (bool, e
 	if err = errors.Join(err, it.Error()); err != nil {
 		return errors.Join(err, it.Close())
 	}
-	r.mu.Lock()
+	r.pool.Lock()
 	r.free = append(r.free, it)
-	r.mu.Unlock()
+	r.pool.Unlock()
 	return nil
 }
 
 func (r *rows) iterator() (*pebble.Iterator, error) {
-	r.mu.Lock()
+	r.pool.Lock()
 	if n := len(r.free); n > 0 {
 		it := r.free[n-1]
 		r.free = r.free[:n-1]
-		r.mu.Unlock()
+		r.pool.Unlock()
 		return it, nil
 	}
-	r.mu.Unlock()
+	r.pool.Unlock()
 	return r.snap.NewIter(&pebble.IterOptions{})
 }
 

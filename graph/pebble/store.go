@@ -5,6 +5,8 @@
 //	load.go    what planning reads
 //	apply.go   a batch becomes one atomic write
 //	read.go    the rows of one snapshot (graph.Raw)
+//	state.go   the graph after one batch, which views share
+//	topology.go  its flows in memory: opened, followed, checkpointed
 //	search.go  names by prefix, word and substring
 //
 // A batch and its mark are one atomic write. It is not synced by itself: the
@@ -21,13 +23,16 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/dgraph-io/ristretto/v2"
 
 	"headwater/graph"
+	"headwater/graph/topology"
 )
 
 // Options say how a store is opened. Region is needed; the rest has defaults.
@@ -38,6 +43,11 @@ type Options struct {
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable. Default: 64 MiB.
 	MemTableBytes uint64
+	// FactsBytes is the size of the cache of what is known of nodes. Default:
+	// 128 MiB.
+	FactsBytes int64
+	// OnDisk: flows are read from disk, not kept in memory.
+	OnDisk bool
 	// KeepChanges is how many entries of the change stream are kept. Default:
 	// 1,000,000.
 	KeepChanges uint64
@@ -53,6 +63,9 @@ func (o *Options) defaults() {
 	if o.MemTableBytes == 0 {
 		o.MemTableBytes = 64 << 20
 	}
+	if o.FactsBytes == 0 {
+		o.FactsBytes = 128 << 20
+	}
 	if o.KeepChanges == 0 {
 		o.KeepChanges = 1_000_000
 	}
@@ -66,12 +79,26 @@ func (o *Options) defaults() {
 
 // A Store is a graph in a folder.
 type Store struct {
-	db *pebble.DB
-	o  Options
+	db    *pebble.DB
+	dir   string
+	o     Options
+	facts *ristretto.Cache[uint64, any]
 
-	mu    sync.Mutex // guards the two below; held while a batch is applied
-	mark  graph.Mark
-	paths map[string]bool // of columns, that are known to be there
+	mu       sync.Mutex // guards all below; held while a batch is applied
+	mark     graph.Mark
+	paths    map[string]bool    // of columns, that are known to be there
+	topology *topology.Topology // nil: not kept
+	// saved is the mark of the checkpoint of the topology, savedAt when it was
+	// written and savingTook how long that took.
+	saved      graph.Mark
+	savedAt    time.Time
+	savingTook time.Duration
+
+	saving     sync.Mutex // held while a checkpoint is written
+	background sync.WaitGroup
+
+	views  sync.Mutex // guards newest, and the refs of states
+	newest *state
 }
 
 // keepPaths bounds the paths of columns that are remembered.
@@ -95,11 +122,22 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
 	}
-	s := &Store{db: db, o: o, paths: map[string]bool{}}
+	s := &Store{db: db, dir: dir, o: o, paths: map[string]bool{}}
 	if err := s.begin(dir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return s, nil
+	if !o.OnDisk {
+		if err := s.load(context.Background()); err != nil {
+			return nil, errors.Join(fmt.Errorf("open graph store in %s: %w", dir, err), db.Close())
+		}
+	}
+	s.facts, err = ristretto.NewCache(&ristretto.Config[uint64, any]{
+		NumCounters: max(1024, o.FactsBytes/512), MaxCost: o.FactsBytes, BufferItems: 64, IgnoreInternalCost: true,
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, s.publish()
 }
 
 func pebbleOptions(o *Options) *pebble.Options {
@@ -209,16 +247,15 @@ func (s *Store) Sync() (graph.Mark, error) {
 
 // View implements graph.Store. It waits for nothing: the region does.
 func (s *Store) View(_ context.Context, at graph.At) (graph.View, error) {
-	snap := s.db.NewSnapshot()
-	mark, err := readMark(snap)
+	st, err := s.take()
 	if err != nil {
-		return nil, errors.Join(err, snap.Close())
+		return nil, err
 	}
 	when := int64(graph.Forever)
 	if !at.AsOf.IsZero() {
 		when = at.AsOf.UnixNano()
 	}
-	return graph.NewView(&rows{snap: snap, region: s.o.Region, mark: mark}, when), nil
+	return graph.NewView(&viewed{state: st}, when), nil
 }
 
 // Contributions implements graph.Store.
@@ -320,10 +357,24 @@ func (s *Store) DiskBytes() uint64 { return s.db.Metrics().DiskSpaceUsage() }
 
 // Close closes the store. Views must have been closed before.
 func (s *Store) Close() error {
-	if err := s.db.LogData(nil, pebble.Sync); err != nil {
-		return errors.Join(err, s.db.Close())
+	s.background.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.views.Lock()
+	st := s.newest
+	s.newest = nil
+	s.views.Unlock()
+	if st == nil {
+		return nil
 	}
-	return s.db.Close()
+	err := s.db.LogData(nil, pebble.Sync)
+	if st.flows != nil && s.saved.Revision != st.rows.mark.Revision {
+		if e := s.checkpoint(st); e != nil {
+			s.o.Log.Warn("write a checkpoint of the flows; opening will take longer", "region", s.o.Region, "err", e)
+		}
+	}
+	s.facts.Close()
+	return errors.Join(err, st.release(), s.db.Close())
 }
 
 func hash(b []byte) uint64 { return xxhash.Sum64(b) }

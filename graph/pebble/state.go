@@ -1,0 +1,144 @@
+package pebble
+
+import (
+	"errors"
+	"sync"
+
+	"headwater/graph"
+	"headwater/graph/topology"
+)
+
+// A state is the graph after one batch: what all views that were taken until
+// the next batch share.
+type state struct {
+	rows
+	// flows is the topology of the same state; nil where there is none.
+	flows *topology.View
+
+	mu   *sync.Mutex // the store's; guards refs
+	refs int         // views, and one while it is the newest
+}
+
+// publish makes what has been applied the newest state. The caller holds
+// Store.mu, or is opening the store.
+func (s *Store) publish() error {
+	st := &state{mu: &s.views, refs: 1}
+	st.rows.snap, st.rows.region, st.rows.mark = s.db.NewSnapshot(), s.o.Region, s.mark
+	st.rows.facts = s.facts
+	if s.topology != nil {
+		st.flows = s.topology.View()
+	}
+	s.views.Lock()
+	old := s.newest
+	s.newest = st
+	s.views.Unlock()
+	if old == nil {
+		return nil
+	}
+	return old.release()
+}
+
+// take returns the newest state; it must be released.
+func (s *Store) take() (*state, error) {
+	s.views.Lock()
+	defer s.views.Unlock()
+	if s.newest == nil {
+		return nil, errClosed
+	}
+	s.newest.refs++
+	return s.newest, nil
+}
+
+var errClosed = errors.New("the graph store is closed")
+
+func (st *state) release() error {
+	st.mu.Lock()
+	st.refs--
+	last := st.refs == 0
+	st.mu.Unlock()
+	if !last {
+		return nil
+	}
+	if st.flows != nil {
+		st.flows.Release()
+	}
+	return st.rows.Close()
+}
+
+// A viewed state is one view's hold on a state.
+type viewed struct {
+	*state
+	once sync.Once
+}
+
+var (
+	_ graph.Raw   = (*viewed)(nil)
+	_ graph.Quick = (*viewed)(nil)
+)
+
+// Close implements graph.Raw.
+func (v *viewed) Close() (err error) {
+	v.once.Do(func() { err = v.state.release() })
+	return err
+}
+
+// Topology implements graph.Quick.
+func (v *viewed) Topology() graph.Topology {
+	if v.flows == nil {
+		return nil
+	}
+	return v.flows
+}
+
+// Remembered implements graph.Quick.
+func (v *viewed) Remembered(key uint64) (any, bool) { return v.facts.Get(key) }
+
+// Remember implements graph.Quick.
+func (v *viewed) Remember(key uint64, value any, size int) { v.facts.Set(key, value, int64(size)) }
+
+// advance makes a batch that has been committed visible. The caller holds
+// Store.mu.
+func (s *Store) advance(b *graph.Batch) error {
+	s.follow(b)
+	if err := s.publish(); err != nil {
+		return err
+	}
+	s.checkpointSoon()
+	return nil
+}
+
+// follow brings the topology to the state after a batch. Where it can't hold
+// the graph any more, the store goes on without it, from its rows.
+func (s *Store) follow(b *graph.Batch) {
+	if s.topology == nil {
+		return
+	}
+	if err := s.amend(b); err != nil {
+		s.o.Log.Error("the flows in memory can't follow; they are read from disk from now on, which is slower", "region", s.o.Region, "err", err)
+		s.topology = nil
+	}
+}
+
+func (s *Store) amend(b *graph.Batch) error {
+	if len(b.Changes) == 0 {
+		return nil
+	}
+	var linked []graph.ID
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		s.topology.Change(c)
+		for _, e := range c.Aliases {
+			linked = append(linked, e.From, e.To)
+		}
+		for _, e := range c.Lives {
+			linked = append(linked, e.Node)
+		}
+	}
+	if len(linked) > 0 {
+		links := rows{snap: s.db.NewSnapshot()}
+		if err := errors.Join(s.topology.Realias(&links, linked), links.Close()); err != nil {
+			return err
+		}
+	}
+	return s.topology.Publish()
+}

@@ -1,0 +1,83 @@
+package topology
+
+import "sync/atomic"
+
+// An index finds numbers by what they number: open addressing over numbers
+// alone, which the caller compares. One writer adds; readers may look
+// meanwhile, and find what was added before they began.
+type index struct {
+	slots atomic.Pointer[[]atomic.Uint32] // number + 1
+	n     int
+}
+
+const firstSlots = 1 << 10
+
+// find returns the number for which is returns true, among those whose hash
+// is h.
+func (x *index) find(h uint64, is func(n uint32) bool) (uint32, bool) {
+	p := x.slots.Load()
+	if p == nil {
+		return 0, false
+	}
+	slots := *p
+	mask := uint64(len(slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		v := slots[i].Load()
+		if v == 0 {
+			return 0, false
+		}
+		if is(v - 1) {
+			return v - 1, true
+		}
+	}
+}
+
+// add adds a number that is not there; hash hashes any that is.
+func (x *index) add(n uint32, h uint64, hash func(n uint32) uint64) {
+	if p := x.slots.Load(); p == nil || (x.n+1)*5 > len(*p)*4 {
+		x.resize((x.n+1)*2, hash)
+	}
+	put(*x.slots.Load(), n, h)
+	x.n++
+}
+
+// resize makes room for so many numbers.
+func (x *index) resize(n int, hash func(n uint32) uint64) {
+	size := firstSlots
+	for size*4 < n*5 {
+		size *= 2
+	}
+	slots := make([]atomic.Uint32, size)
+	if old := x.slots.Load(); old != nil {
+		for i := range *old {
+			if v := (*old)[i].Load(); v != 0 {
+				put(slots, v-1, hash(v-1))
+			}
+		}
+	}
+	x.slots.Store(&slots)
+}
+
+func put(slots []atomic.Uint32, n uint32, h uint64) {
+	mask := uint64(len(slots) - 1)
+	i := h & mask
+	for slots[i].Load() != 0 {
+		i = (i + 1) & mask
+	}
+	slots[i].Store(n + 1)
+}
+
+func (x *index) bytes() int64 {
+	if p := x.slots.Load(); p != nil {
+		return int64(len(*p)) * 4
+	}
+	return 0
+}
+
+// mix spreads the bits of a hash.
+func mix(h uint64) uint64 {
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	h ^= h >> 32
+	return h
+}

@@ -1,0 +1,311 @@
+package topology
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"headwater/graph"
+)
+
+// A View is one version of a topology. It may be read by many at once until
+// it is released.
+type View struct {
+	t       *Topology
+	version uint32
+	tables
+	special array[atomic.Uint64]
+	plain   bool // no name is special
+	slabs   []*[slabWords]uint32
+}
+
+var _ graph.Topology = (*View)(nil)
+
+// Handle implements graph.Numbers.
+func (v *View) Handle(id graph.ID) (graph.Handle, bool) {
+	switch class := graph.ClassOf(id); class {
+	case graph.DataStoreClass, graph.ColumnClass:
+		name, ok := findStore(&v.t.storeIndex, &v.stores, head(id))
+		if !ok {
+			return 0, false
+		}
+		node := v.node(name).node
+		if class == graph.DataStoreClass {
+			return node, true
+		}
+		i, ok := findPart(&v.t.columnIndex, &v.columns, node.Index(), tail(id))
+		return graph.MakeHandle(graph.ColumnClass, i), ok
+	default:
+		p, ok := findProcess(&v.t.processIndex, &v.processes, head(id))
+		if !ok || class == graph.ProcessClass {
+			return graph.MakeHandle(graph.ProcessClass, p), ok
+		}
+		i, ok := findPart(&v.t.hubIndex, &v.hubs, p, tail(id))
+		return graph.MakeHandle(graph.HubClass, i), ok
+	}
+}
+
+// ID implements graph.Numbers.
+func (v *View) ID(h graph.Handle) graph.ID { return v.id(h) }
+
+// Base implements graph.Numbers.
+func (v *View) Base(h graph.Handle) graph.Handle {
+	if h.Class() == graph.ColumnClass {
+		return graph.MakeHandle(graph.DataStoreClass, v.columns.at(h.Index()).base)
+	}
+	return h
+}
+
+// By implements graph.Numbers.
+func (v *View) By(by uint32) graph.Key {
+	s := v.says.at(by)
+	return graph.Key{Subject: v.id(s.subject), Origin: v.origins[s.origin]}
+}
+
+// Resolve returns the node that a name or column stands for, whether or not
+// any flow speaks of it.
+func (v *View) Resolve(id graph.ID) graph.ID {
+	if id.Kind() != graph.DataStoreKind || v.plain {
+		return id
+	}
+	name, ok := findStore(&v.t.storeIndex, &v.stores, head(id))
+	if !ok {
+		return id
+	}
+	return id.WithBase(v.id(v.node(name).node))
+}
+
+// Members lists the names that stand for a node, itself among them.
+func (v *View) Members(node graph.ID) []graph.ID {
+	name, ok := findStore(&v.t.storeIndex, &v.stores, head(node))
+	if !ok || node.Kind() != graph.DataStoreKind {
+		return []graph.ID{node}
+	}
+	n := v.node(name)
+	if len(n.members) == 0 {
+		return []graph.ID{node}
+	}
+	ids := make([]graph.ID, len(n.members))
+	for i, m := range n.members {
+		ids[i] = v.id(graph.MakeHandle(graph.DataStoreClass, m))
+	}
+	return ids
+}
+
+// Gone reports whether a node is deleted.
+func (v *View) Gone(node graph.ID) bool {
+	if node.Kind() != graph.DataStoreKind || v.plain {
+		return false
+	}
+	name, ok := findStore(&v.t.storeIndex, &v.stores, head(node))
+	return ok && v.node(name).gone
+}
+
+// Stamp changes when what is said of a name changes. It is 0 where nothing
+// has been said since the topology was opened.
+func (v *View) Stamp(name graph.ID) uint32 {
+	var c *cell
+	if name.Kind() == graph.DataStoreKind {
+		i, ok := findStore(&v.t.storeIndex, &v.stores, head(name))
+		if !ok {
+			return 0
+		}
+		c = &v.stores.at(i).cells[slotFacts]
+	} else {
+		i, ok := findProcess(&v.t.processIndex, &v.processes, head(name))
+		if !ok {
+			return 0
+		}
+		c = &v.processes.at(i).cells[processSlot(slotFacts)]
+	}
+	return version(v.at(c))
+}
+
+// Hops implements graph.Numbers.
+func (v *View) Hops(ctx context.Context, frontier []graph.Handle, f graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) ([]graph.Gap, error) {
+	h := hoppers.Get().(*hopper)
+	defer h.release()
+	h.begin(v, &f, bound, emit)
+	for i, from := range frontier {
+		if err := h.node(from); err != nil {
+			return nil, err
+		}
+		if i&255 == 255 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return nil, h.flush()
+}
+
+// A hopper collects the hops of one call of Hops.
+type hopper struct {
+	v       *View
+	f       graph.Ask
+	kinds   graph.Kinds
+	origins []bool // by number; nil: all
+	slot    int
+	bound   *graph.Bound
+	emit    func([]graph.Hop) error
+	buf     []graph.Hop
+}
+
+const hopsAtOnce = 1024
+
+var hoppers = sync.Pool{New: func() any { return &hopper{buf: make([]graph.Hop, 0, hopsAtOnce)} }}
+
+func (h *hopper) release() {
+	*h = hopper{buf: h.buf[:0]}
+	hoppers.Put(h)
+}
+
+func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) {
+	h.v, h.f, h.bound, h.emit = v, *f, bound, emit
+	h.slot = slotOf(f.Layer, f.Dir)
+	if h.kinds = f.Kinds; h.kinds == 0 {
+		h.kinds = graph.AllKinds
+	}
+	if len(f.Origins) > 0 {
+		h.origins = make([]bool, len(v.origins))
+		for i, origin := range v.origins {
+			for _, want := range f.Origins {
+				h.origins[i] = h.origins[i] || graph.System(origin) == want
+			}
+		}
+	}
+}
+
+func (h *hopper) flush() error {
+	if len(h.buf) == 0 {
+		return nil
+	}
+	err := h.emit(h.buf)
+	h.buf = h.buf[:0]
+	return err
+}
+
+// node takes the hops from one node of the frontier.
+func (h *hopper) node(from graph.Handle) error {
+	v, class := h.v, from.Class()
+	if !hasLayer(class, h.f.Layer) {
+		return nil
+	}
+	if class >= graph.ProcessClass {
+		return h.list(from, v.cell(from, h.slot))
+	}
+	base := v.Base(from).Index()
+	n := v.node(base)
+	if n.gone && !h.f.ThroughDeleted {
+		return nil
+	}
+	if n.node.Index() != base {
+		from, _ = v.live(from, true)
+		n = v.node(n.node.Index())
+	}
+	if len(n.members) == 0 {
+		return h.name(from, n.node.Index(), from)
+	}
+	for _, m := range n.members {
+		name := graph.MakeHandle(graph.DataStoreClass, m)
+		if class == graph.ColumnClass {
+			// A name without the column has no hops of it.
+			if name = v.column(m, v.columns.at(from.Index()).tail, name); name.Class() != graph.ColumnClass {
+				continue
+			}
+		}
+		if err := h.name(from, n.node.Index(), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name takes the hops of one name of a node; base is the node's data store.
+func (h *hopper) name(from graph.Handle, base uint32, name graph.Handle) error {
+	v := h.v
+	if err := h.list(from, v.cell(name, h.slot)); err != nil || !h.f.Whole || name.Class() != graph.DataStoreClass {
+		return err
+	}
+	own := name.Index() == base
+	for i := v.stores.at(name.Index()).first.Load(); i != 0; {
+		if i > v.columns.n {
+			i = v.t.newest.Load().at(i - 1).next // newer than the view
+			continue
+		}
+		column := v.columns.at(i - 1)
+		c := &column.cells[h.slot&1]
+		if ref(v.at(c)) != 0 {
+			as := graph.MakeHandle(graph.ColumnClass, i-1)
+			if !own {
+				as = v.column(base, column.tail, as)
+			}
+			if err := h.list(as, c); err != nil {
+				return err
+			}
+		}
+		i = column.next
+	}
+	return nil
+}
+
+// list takes the hops of one list.
+func (h *hopper) list(from graph.Handle, c *cell) error {
+	r := ref(h.v.at(c))
+	if r == 0 {
+		return nil
+	}
+	slabs := h.v.slabs
+	if slabs[r>>slabShift][r&(slabWords-1)]&flagLong == 0 {
+		return h.run(from, r)
+	}
+	dir := directory(slabs, r, nil)
+	if h.bound != nil && listLen(slabs, r) > h.v.t.boundAbove {
+		return h.nearest(from, dir)
+	}
+	for _, r := range dir {
+		if err := h.run(from, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run takes the hops of a run.
+func (h *hopper) run(from graph.Handle, ref uint32) error {
+	r := readRun(h.v.slabs, ref)
+	if h.f.CoarseOnly && !r.coarse {
+		return nil
+	}
+	for i := range r.to {
+		if hop, ok := h.hop(from, &r, i); ok {
+			if err := h.take(hop); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hop makes the hop of one flow; false where it is not asked for.
+func (h *hopper) hop(from graph.Handle, r *run, i int) (graph.Hop, bool) {
+	m := r.metaAt(i)
+	hop := graph.Hop{From: from, To: graph.Handle(r.to[i]), By: r.by[i], Kinds: graph.Kinds(m &^ metaCoarse), Coarse: m&metaCoarse != 0}
+	if h.f.CoarseOnly && !hop.Coarse || hop.Kinds != 0 && hop.Kinds&h.kinds == 0 {
+		return hop, false
+	}
+	if h.origins != nil && !h.origins[h.v.says.at(hop.By).origin] {
+		return hop, false
+	}
+	ok := true
+	if !h.v.plain {
+		hop.To, ok = h.v.live(hop.To, h.f.ThroughDeleted)
+	}
+	return hop, ok
+}
+
+func (h *hopper) take(hop graph.Hop) error {
+	h.buf = append(h.buf, hop)
+	if len(h.buf) == hopsAtOnce {
+		return h.flush()
+	}
+	return nil
+}
