@@ -59,17 +59,27 @@ func (w *walker) columns(ctx context.Context, frontier []Handle, ask Ask) error 
 	return w.through(ctx, tables, ask)
 }
 
-// hops asks for hops and hands those that count on.
+// hops asks for hops to nodes and hands those that count on. Where enough is
+// known of a level it asks for no more.
 func (w *walker) hops(ctx context.Context, from []Handle, ask Ask, take func([]Hop)) error {
+	if w.enough == 0 || w.keep != nil || w.level+1 < w.afterLevel {
+		return w.allHops(ctx, from, ask, nil, take)
+	}
+	bound := &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}
+	if w.level+1 == w.afterLevel {
+		// A data store that stands before its columns may stand for more.
+		bound.From = w.after.Base()
+	}
+	err := w.allHops(ctx, from, ask, bound, take)
+	if bound.Met && w.bounded == 0 {
+		w.bounded = w.level + 1
+	}
+	return err
+}
+
+func (w *walker) allHops(ctx context.Context, from []Handle, ask Ask, bound *Bound, take func([]Hop)) error {
 	if len(from) == 0 {
 		return nil
-	}
-	var bound *Bound
-	if w.enough > 0 && w.keep == nil {
-		bound = &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}
-		if w.level+1 == w.afterLevel {
-			bound.After = w.after
-		}
 	}
 	gaps, err := w.g.Hops(ctx, from, ask, bound, func(hops []Hop) error {
 		if w.first && w.level == 0 {
@@ -85,7 +95,6 @@ func (w *walker) hops(ctx context.Context, from []Handle, ask Ask, take func([]H
 		return ctx.Err()
 	})
 	w.gaps = append(w.gaps, gaps...)
-	w.bounded = w.bounded || bound != nil && bound.Met
 	return errors.Join(err, ctx.Err())
 }
 
@@ -114,7 +123,7 @@ func (w *walker) through(ctx context.Context, frontier []Handle, ask Ask) error 
 	if w.o.Granularity == Processes {
 		hubClass = DataStoreClass
 	}
-	err := w.hops(ctx, frontier, ask, func(hops []Hop) {
+	in := func(hops []Hop) {
 		begin := 0 // of a run of hops that enter no hub
 		for i := range hops {
 			if hops[i].To.Class() != hubClass {
@@ -127,7 +136,13 @@ func (w *walker) through(ctx context.Context, frontier []Handle, ask Ask) error 
 			}
 		}
 		w.direct(hops[begin:])
-	})
+	}
+	var err error
+	if hubClass == HubClass {
+		err = w.hops(ctx, frontier, ask, in)
+	} else {
+		err = w.allHops(ctx, frontier, ask, nil, in) // to hubs alone
+	}
 	if err != nil {
 		return err
 	}

@@ -106,6 +106,9 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 			}
 			return 1
 		})
+		if e.level < g.skip.level {
+			found = min(found, from-1) // on an earlier page, which may not be among nodes
+		}
 		pos := max(int(x), int(y), found)
 		if pos >= from && pos < to || pos == len(nodes) && to == len(nodes) && !stopped {
 			n := len(all)

@@ -157,13 +157,12 @@ func (g *gatherer) walk(ctx context.Context) error {
 	for {
 		running := false
 		for _, w := range g.walks {
-			if w.done || g.edges != nil && g.edges.cut {
+			if w.over() {
 				continue
 			}
 			running = true
-			if g.q.Limit > 0 {
-				// Of the new nodes of a level some may be known by the other walk.
-				w.enough, w.after, w.afterLevel = g.q.Limit+1+len(g.nodes), g.skip.id, int(g.skip.level)
+			if g.q.Limit > 0 && len(g.walks) == 1 { // two walks need what each other leave out
+				w.enough, w.after, w.afterLevel = g.q.Limit+1, g.skip.id, int(g.skip.level)
 			}
 			steps, err := w.step(ctx)
 			if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -207,16 +207,6 @@ func (id ID) WithBase(base ID) ID {
 // Hub returns the fan of a process for one origin.
 func (id ID) Hub(origin string) ID { return id.Column(origin) }
 
-// Next returns the ID that follows in the order of IDs.
-func (id ID) Next() ID {
-	for i := len(id) - 1; i >= 0; i-- {
-		if id[i]++; id[i] != 0 {
-			break
-		}
-	}
-	return id
-}
-
 // Compare orders IDs by their bytes.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 

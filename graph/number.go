@@ -75,10 +75,11 @@ type Hop struct {
 
 // A Bound says that of the nodes that are reached from one node, by as many
 // flows that a view would rather not read them all, only some are wanted:
-// those that are known already, and of the others the first Enough by id that
-// come after After. The view sets Met where it left something out.
+// those that are known already, and of the others those from From on, by id,
+// until Enough of them are not of From's data store or process. The view sets
+// Met where it left something out.
 type Bound struct {
-	After  ID
+	From   ID
 	Enough int
 	// Known lists the nodes that were reached before; IsKnown tells them.
 	Known   []Handle

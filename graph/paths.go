@@ -49,7 +49,7 @@ func GetPaths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
 	p.to, _ = g.Handle(to)
 	p.walker = newWalker(g, []hseed{{h: p.from}}, WalkOptions{Direction: Downstream, Granularity: q.Granularity, Depth: q.MaxDepth, Kinds: q.Kinds}, newEdgeSet())
 	defer p.release()
-	for !p.done && !p.edges.cut {
+	for !p.over() {
 		if _, err := p.step(ctx); err != nil {
 			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 				p.paths.Complete = false

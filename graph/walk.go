@@ -118,7 +118,9 @@ type walker struct {
 	enough     int
 	after      ID
 	afterLevel int
-	bounded    bool // something was left out, behind what is enough
+	// bounded, if not 0, is the level of which nodes were left out, behind
+	// those that are enough: the walk goes no further.
+	bounded int
 	done       bool
 	gaps       []Gap
 }
@@ -200,6 +202,11 @@ func newWalker(g Numbers, seeds []hseed, o WalkOptions, edges *edgeSet) *walker 
 		w.reach(s.h, int32(s.distance))
 	}
 	return w
+}
+
+// over reports whether there is nothing more to be had from the walk.
+func (w *walker) over() bool {
+	return w.done || w.edges != nil && w.edges.cut || w.bounded != 0 && w.level > w.bounded
 }
 
 // release gives the memory of the walk back.
@@ -313,7 +320,7 @@ func (w *walker) step(ctx context.Context) ([]hstep, error) {
 		}
 	}
 	w.level++
-	w.done = !w.bounded && (w.level > w.o.Depth || w.next.empty(w.level) && w.found.empty(w.level))
+	w.done = w.bounded == 0 && (w.level > w.o.Depth || w.next.empty(w.level) && w.found.empty(w.level))
 	return steps, nil
 }
 

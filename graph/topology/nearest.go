@@ -17,7 +17,7 @@ func (h *hopper) nearest(from graph.Handle, dir []uint32) error {
 		}
 		return nil
 	}
-	begin := seek(v, dir, b.After.Next())
+	begin := seek(v, dir, b.From)
 	fresh, last := 0, graph.Handle(0)
 	for at := begin; ; at = at.next(v, dir) {
 		if at.run == len(dir) {
@@ -38,7 +38,7 @@ func (h *hopper) nearest(from graph.Handle, dir []uint32) error {
 		if !ok {
 			continue
 		}
-		if to := graph.Handle(r.to[at.i]); to == hop.To && to != last && !b.IsKnown(to) && !b.IsKnown(v.Base(to)) && to.Class() <= graph.ColumnClass {
+		if to := graph.Handle(r.to[at.i]); to == hop.To && to != last && h.counts(to) {
 			fresh, last = fresh+1, to
 		}
 		if err := h.take(hop); err != nil {
@@ -84,6 +84,18 @@ func (h *hopper) nearest(from graph.Handle, dir []uint32) error {
 		}
 	}
 	return nil
+}
+
+// counts reports whether a node is sure to be a new one at the next level,
+// behind where the bound begins. Hubs are no nodes; a data store among columns
+// may turn out to be nearer, and so may the columns of one that is known.
+func (h *hopper) counts(to graph.Handle) bool {
+	class := to.Class()
+	if class == graph.HubClass || class == graph.DataStoreClass && (h.f.CoarseOnly || h.f.Layer == graph.ColumnLayer) {
+		return false
+	}
+	base := h.v.Base(to)
+	return !h.bound.IsKnown(to) && !h.bound.IsKnown(base) && h.v.id(base) != h.bound.From.Base()
 }
 
 // isSpecial reports whether a node is a data store that may not be plain.

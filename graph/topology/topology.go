@@ -147,3 +147,7 @@ func (v *View) Release() {
 		delete(v.t.live, v.version)
 	}
 }
+
+// Tune sets from how many flows on a run is split, and a list can be asked
+// for in part: tests make small lists long.
+func (t *Topology) Tune(run, long int) { t.maxRun, t.boundAbove = run, long }
