@@ -6,14 +6,15 @@ import (
 )
 
 func (w *walker) expand(ctx context.Context, frontier []Handle) error {
-	ask := Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted}
+	ask := &w.ask
+	*ask = Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted}
 	switch w.o.Granularity {
 	case DataStores:
 		ask.Layer = TableLayer
 		return w.through(ctx, frontier, ask)
 	case Processes:
 		ask.Layer = ControlLayer
-		if err := w.hops(ctx, frontier, ask, w.direct); err != nil {
+		if err := w.hops(ctx, frontier, ask, takeDirect); err != nil {
 			return err
 		}
 		if w.o.Kinds&^Control == 0 {
@@ -26,7 +27,7 @@ func (w *walker) expand(ctx context.Context, frontier []Handle) error {
 }
 
 // columns expands columns, and data stores that stand for their columns.
-func (w *walker) columns(ctx context.Context, frontier []Handle, ask Ask) error {
+func (w *walker) columns(ctx context.Context, frontier []Handle, ask *Ask) error {
 	exact, whole, tables := w.sets[0][:0], w.sets[1][:0], w.sets[2][:0]
 	for _, h := range frontier {
 		base := w.g.Base(h)
@@ -48,63 +49,77 @@ func (w *walker) columns(ctx context.Context, frontier []Handle, ask Ask) error 
 	}
 	w.sets = [3][]Handle{exact, whole, tables}
 	ask.Layer = ColumnLayer
-	if err := w.hops(ctx, exact, ask, w.direct); err != nil {
+	if err := w.hops(ctx, exact, ask, takeDirect); err != nil {
 		return err
 	}
 	ask.Whole = true
-	if err := w.hops(ctx, whole, ask, w.direct); err != nil {
+	if err := w.hops(ctx, whole, ask, takeDirect); err != nil {
 		return err
 	}
 	ask.Layer, ask.Whole, ask.CoarseOnly = TableLayer, false, true
 	return w.through(ctx, tables, ask)
 }
 
-// hops asks for hops to nodes and hands those that count on. Where enough is
+// hops asks for hops to nodes and takes those that count. Where enough is
 // known of a level it asks for no more.
-func (w *walker) hops(ctx context.Context, from []Handle, ask Ask, take func([]Hop)) error {
+func (w *walker) hops(ctx context.Context, from []Handle, ask *Ask, as taking) error {
 	if w.enough == 0 || w.keep != nil || w.level+1 < w.afterLevel {
-		return w.allHops(ctx, from, ask, nil, take)
+		return w.allHops(ctx, from, ask, nil, as)
 	}
 	bound := &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}
 	if w.level+1 == w.afterLevel {
 		// A data store that stands before its columns may stand for more.
 		bound.From = w.after.Base()
 	}
-	err := w.allHops(ctx, from, ask, bound, take)
+	err := w.allHops(ctx, from, ask, bound, as)
 	if bound.Met && w.bounded == 0 {
 		w.bounded = w.level + 1
 	}
 	return err
 }
 
-func (w *walker) allHops(ctx context.Context, from []Handle, ask Ask, bound *Bound, take func([]Hop)) error {
+func (w *walker) allHops(ctx context.Context, from []Handle, ask *Ask, bound *Bound, as taking) error {
 	if len(from) == 0 {
 		return nil
 	}
-	gaps, err := w.g.Hops(ctx, from, ask, bound, func(hops []Hop) error {
-		if w.first && w.level == 0 {
-			own := hops[:0]
-			for _, f := range hops {
-				if w.g.By(f.By).Subject == w.o.First {
-					own = append(own, f)
-				}
-			}
-			hops = own
-		}
-		take(hops)
-		return ctx.Err()
-	})
+	w.taking = as
+	gaps, err := w.g.Hops(ctx, from, ask, bound, w.take)
 	w.gaps = append(w.gaps, gaps...)
-	return errors.Join(err, ctx.Err())
+	if err != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	return ctx.Err()
+}
+
+func (w *walker) taken(hops []Hop) error {
+	if w.first && w.level == 0 {
+		own := hops[:0]
+		for _, f := range hops {
+			if w.g.By(f.By).Subject == w.o.First {
+				own = append(own, f)
+			}
+		}
+		hops = own
+	}
+	switch w.taking {
+	case takeDirect:
+		w.direct(hops)
+	case takeIn:
+		w.in(hops)
+	case takeOut:
+		w.out(hops)
+	}
+	return nil
 }
 
 // direct takes each flow as one hop.
 func (w *walker) direct(hops []Hop) {
 	level := int32(w.level)
 	from := ^Handle(0)
+	whole := w.o.Granularity == Columns // else what is walked from is settled
 	for i := range hops {
 		f := &hops[i]
-		if f.From != from {
+		if whole && f.From != from {
 			from = f.From
 			w.settle(from, level)
 		}
@@ -117,48 +132,51 @@ func (w *walker) direct(hops []Hop) {
 
 // through takes flows as hops, and those into a hub as hops to all that leave
 // the hub.
-func (w *walker) through(ctx context.Context, frontier []Handle, ask Ask) error {
-	var entered []Handle
-	hubClass := HubClass
-	if w.o.Granularity == Processes {
-		hubClass = DataStoreClass
-	}
-	in := func(hops []Hop) {
-		begin := 0 // of a run of hops that enter no hub
-		for i := range hops {
-			if hops[i].To.Class() != hubClass {
-				continue
-			}
-			w.direct(hops[begin:i])
-			begin = i + 1
-			if w.enter(hops[i]) {
-				entered = append(entered, hops[i].To)
-			}
-		}
-		w.direct(hops[begin:])
-	}
+func (w *walker) through(ctx context.Context, frontier []Handle, ask *Ask) error {
+	w.entered = w.entered[:0]
 	var err error
-	if hubClass == HubClass {
-		err = w.hops(ctx, frontier, ask, in)
+	if w.o.Granularity == Processes {
+		err = w.allHops(ctx, frontier, ask, nil, takeIn) // to hubs alone
 	} else {
-		err = w.allHops(ctx, frontier, ask, nil, in) // to hubs alone
+		err = w.hops(ctx, frontier, ask, takeIn)
 	}
 	if err != nil {
 		return err
 	}
-	return w.hops(ctx, entered, ask, func(hops []Hop) {
-		for _, out := range hops {
-			w.reach(out.To, int32(w.level+1))
-			if w.edges == nil {
-				continue
-			}
-			h := w.hubs[out.From]
-			h.outs = append(h.outs, out)
-			for _, in := range h.ins {
-				w.pair(in, out)
-			}
+	return w.hops(ctx, w.entered, ask, takeOut)
+}
+
+func (w *walker) in(hops []Hop) {
+	class := HubClass
+	if w.o.Granularity == Processes {
+		class = DataStoreClass
+	}
+	begin := 0 // of a run of hops that enter no hub
+	for i := range hops {
+		if hops[i].To.Class() != class {
+			continue
 		}
-	})
+		w.direct(hops[begin:i])
+		begin = i + 1
+		if w.enter(hops[i]) {
+			w.entered = append(w.entered, hops[i].To)
+		}
+	}
+	w.direct(hops[begin:])
+}
+
+func (w *walker) out(hops []Hop) {
+	for _, out := range hops {
+		w.reach(out.To, int32(w.level+1))
+		if w.edges == nil {
+			continue
+		}
+		h := w.hubs[out.From]
+		h.outs = append(h.outs, out)
+		for _, in := range h.ins {
+			w.pair(in, out)
+		}
+	}
 }
 
 // enter takes a flow into a hub, and reports whether it is the first.

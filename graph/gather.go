@@ -140,7 +140,7 @@ func (g *gatherer) extra(from, to Handle, coarse bool) {
 func (g *gatherer) uses(ctx context.Context, h Handle, dir Direction) ([]Handle, error) {
 	var to []Handle
 	ask := Ask{Layer: UseLayer, Dir: dir, ThroughDeleted: g.q.Filter.ThroughDeleted}
-	gaps, err := g.g.Hops(ctx, []Handle{h}, ask, nil, func(hops []Hop) error {
+	gaps, err := g.g.Hops(ctx, []Handle{h}, &ask, nil, func(hops []Hop) error {
 		for _, f := range hops {
 			to = append(to, f.To)
 		}

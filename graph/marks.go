@@ -10,7 +10,7 @@ type marks struct {
 }
 
 const (
-	pageShift = 6
+	pageShift = 4 // a page is a cache line
 	pageSize  = 1 << pageShift
 )
 

@@ -51,8 +51,9 @@ type Numbers interface {
 	// Handle returns the number of the node that a name or column stands for;
 	// false where no flow and no alias speaks of it.
 	Handle(id ID) (Handle, bool)
-	// ID returns the node of a number.
+	// ID returns the node of a number; IDInto does without copies.
 	ID(h Handle) ID
+	IDInto(h Handle, id *ID)
 	// Base returns the data store of a column, and any other node itself.
 	Base(h Handle) Handle
 	// By returns the contribution of a number.
@@ -61,7 +62,7 @@ type Numbers interface {
 	// whose flows can't be in the layer. The slice is the caller's only until
 	// emit returns. Of a node with very many flows, bound, if not nil, asks
 	// for some alone.
-	Hops(ctx context.Context, frontier []Handle, f Ask, bound *Bound, emit func([]Hop) error) ([]Gap, error)
+	Hops(ctx context.Context, frontier []Handle, f *Ask, bound *Bound, emit func([]Hop) error) ([]Gap, error)
 }
 
 // A Hop is one direct edge as one contribution says it, between numbers. From
@@ -137,6 +138,8 @@ func (n *numbering) handle(id ID) Handle {
 
 func (n *numbering) ID(h Handle) ID { return n.ids[h.Class()][h.Index()] }
 
+func (n *numbering) IDInto(h Handle, id *ID) { *id = n.ids[h.Class()][h.Index()] }
+
 func (n *numbering) Base(h Handle) Handle {
 	if h.Class() == ColumnClass {
 		return n.bases[h.Index()]
@@ -156,14 +159,14 @@ func (n *numbering) by(k Key) uint32 {
 	return by
 }
 
-func (n *numbering) Hops(ctx context.Context, frontier []Handle, f Ask, _ *Bound, emit func([]Hop) error) ([]Gap, error) {
+func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit func([]Hop) error) ([]Gap, error) {
 	ids := make([]ID, len(frontier))
 	for i, h := range frontier {
 		ids[i] = n.ID(h)
 	}
 	slices.SortFunc(ids, ID.Compare)
 	var hops []Hop
-	return n.view.Flows(ctx, ids, f, func(flows []Flow) error {
+	return n.view.Flows(ctx, ids, *f, func(flows []Flow) error {
 		hops = hops[:0]
 		for _, f := range flows {
 			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(f.By), Kinds: f.Kinds, Coarse: f.Coarse})

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -48,8 +49,9 @@ type Summary struct {
 }
 
 // Walk emits the nodes that seeds reach, seeds included, level by level; in
-// no set order within a level. When ctx ends, the walk does, and says so.
-func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Step) error) (Summary, error) {
+// no set order within a level. The slice is the caller's only until emit
+// returns. When ctx ends, the walk does, and says so.
+func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func([]Step) error) (Summary, error) {
 	ids := make([]ID, len(seeds))
 	for i, s := range seeds {
 		ids[i] = s.ID
@@ -72,14 +74,18 @@ func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(St
 		if err != nil {
 			return sum, err
 		}
-		if len(steps) > 0 {
-			sum.Levels = w.level - 1
+		if len(steps) == 0 {
+			continue
 		}
-		for _, s := range steps {
-			sum.Nodes++
-			if err := emit(Step{ID: g.ID(s.h), Distance: int(s.distance), Level: w.level - 1}); err != nil {
-				return sum, err
-			}
+		sum.Levels = w.level - 1
+		sum.Nodes += len(steps)
+		w.steps = slices.Grow(w.steps[:0], len(steps))[:len(steps)]
+		for i := range steps {
+			g.IDInto(steps[i].h, &w.steps[i].ID)
+			w.steps[i].Distance, w.steps[i].Level = int(steps[i].distance), w.level-1
+		}
+		if err := emit(w.steps); err != nil {
+			return sum, err
 		}
 	}
 	sum.Gaps = w.gaps
@@ -110,6 +116,11 @@ type walker struct {
 	*scratch
 	hubs  map[Handle]*hub // entered
 	edges *edgeSet        // nil: not wanted
+	// taking says what is done with the hops that come; take does it.
+	taking  taking
+	take    func([]Hop) error
+	entered []Handle // hubs, at this level
+	ask     Ask
 	// keep, if set, returns those of the nodes that are walked on from. It is
 	// asked level by level, about every node of the walk.
 	keep func(ctx context.Context, hs []Handle) ([]Handle, error)
@@ -121,8 +132,8 @@ type walker struct {
 	// bounded, if not 0, is the level of which nodes were left out, behind
 	// those that are enough: the walk goes no further.
 	bounded int
-	done       bool
-	gaps       []Gap
+	done    bool
+	gaps    []Gap
 }
 
 // scratch is the memory of a walk, which another walk uses again.
@@ -134,6 +145,7 @@ type scratch struct {
 	found buckets[hstep]
 	known []Handle // for bounds
 	sets  [3][]Handle
+	steps []Step
 }
 
 // The flags of data stores: their own column rows, and their coarse flows,
@@ -193,11 +205,21 @@ type hub struct {
 	ins, outs []Hop
 }
 
+// A taking says what hops are.
+type taking uint8
+
+const (
+	takeDirect taking = iota // one hop each
+	takeIn                   // perhaps into a hub
+	takeOut                  // out of one
+)
+
 func newWalker(g Numbers, seeds []hseed, o WalkOptions, edges *edgeSet) *walker {
 	w := &walker{g: g, o: o, first: !o.First.IsZero(), scratch: scratches.Get().(*scratch), edges: edges, afterLevel: -1}
 	if o.Kinds == 0 {
 		w.o.Kinds = AllKinds &^ Control
 	}
+	w.take = w.taken
 	for _, s := range seeds {
 		w.reach(s.h, int32(s.distance))
 	}
@@ -280,8 +302,9 @@ func (w *walker) step(ctx context.Context) ([]hstep, error) {
 		return nil, err
 	}
 	frontier := w.next.take(w.level)
-	asked := map[Handle]bool{}
+	var asked map[Handle]bool
 	if w.keep != nil && len(frontier) > 0 {
+		asked = make(map[Handle]bool, len(frontier))
 		for _, h := range frontier {
 			asked[h] = true
 		}
@@ -299,10 +322,13 @@ func (w *walker) step(ctx context.Context) ([]hstep, error) {
 	}
 	w.note(noted)
 	found := w.found.take(w.level)
-	steps := found[:0]
-	for _, s := range found {
-		if w.dist.get(s.h) == uint32(s.distance+1) {
-			steps = append(steps, s)
+	steps := found
+	if w.o.Granularity == Columns {
+		steps = found[:0]
+		for _, s := range found {
+			if w.dist.get(s.h) == uint32(s.distance+1) {
+				steps = append(steps, s)
+			}
 		}
 	}
 	if w.keep != nil {

@@ -82,7 +82,7 @@ func (t *Topology) linked(links graph.Links, id graph.ID) ([]graph.ID, error) {
 		linked = append(linked, p.RenamedTo.ID())
 	}
 	if i, ok := findStore(&t.storeIndex, &t.stores, head(id)); ok {
-		if r := ref(t.stores.at(i).cells[slotNode].Load()); r != 0 {
+		if r := ref(t.storeCells[slotNode].at(i).Load()); r != 0 {
 			b := readNode(t.arena.slabs, r)
 			linked = append(linked, t.id(b.node))
 			for _, m := range b.members {
@@ -97,7 +97,7 @@ func (t *Topology) linked(links graph.Links, id graph.ID) ([]graph.ID, error) {
 func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) error {
 	plain := node == id && len(members) == 1 && !gone
 	name := t.store(head(id))
-	c := &t.stores.at(name).cells[slotNode]
+	c := t.storeCells[slotNode].at(name)
 	old := ref(c.Load())
 	if plain && old == 0 {
 		return nil
@@ -137,7 +137,7 @@ func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) er
 func (t *Topology) canonicalColumns() {
 	for _, i := range t.created {
 		column := t.columns.at(i)
-		if r := ref(t.stores.at(column.base).cells[slotNode].Load()); r != 0 {
+		if r := ref(t.storeCells[slotNode].at(column.base).Load()); r != 0 {
 			if node := readNode(t.arena.slabs, r).node.Index(); node != column.base {
 				t.column(node, column.tail)
 			}
@@ -173,7 +173,7 @@ func (v *View) node(name uint32) nodeBlock {
 	if v.plain || name>>6 >= v.special.n || v.special.at(name>>6).Load()&(1<<(name&63)) == 0 {
 		return plain
 	}
-	r := ref(v.at(&v.stores.at(name).cells[slotNode]))
+	r := ref(v.at(v.storeCells[slotNode].at(name)))
 	if r == 0 {
 		return plain
 	}

@@ -16,6 +16,9 @@ const (
 	maxSlabs  = 1 << (32 - slabShift)
 )
 
+// begin makes the first slab; no block is at 0.
+func (a *arena) begin() { a.slabs, a.used = append(a.slabs, new([slabWords]uint32)), 1 }
+
 // A block is a piece of the arena: a ref, and how many words were asked for.
 type block struct{ ref, words uint32 }
 
@@ -44,15 +47,12 @@ func (a *arena) alloc(words uint32) (uint32, []uint32, error) {
 		a.lists[class] = free[:len(free)-1]
 		return ref, a.slice(ref, words), nil
 	}
-	if len(a.slabs) == 0 || a.used+size > slabWords {
+	if a.used+size > slabWords {
 		if len(a.slabs) == maxSlabs || size > slabWords-1 {
 			return 0, nil, ErrFull
 		}
 		a.slabs = append(a.slabs, new([slabWords]uint32))
 		a.used = 0
-		if len(a.slabs) == 1 {
-			a.used = 1 // 0 is no block
-		}
 	}
 	ref := uint32(len(a.slabs)-1)<<slabShift | a.used
 	a.used += size

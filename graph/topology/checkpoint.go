@@ -73,7 +73,7 @@ func (v *View) Save(w io.Writer, region string, mark graph.Mark) error {
 		if !v.isSpecial(graph.MakeHandle(graph.DataStoreClass, i)) {
 			continue
 		}
-		if r := ref(v.at(&v.stores.at(i).cells[slotNode])); r != 0 {
+		if r := ref(v.at(v.storeCells[slotNode].at(i))); r != 0 {
 			s.word(i)
 			members := slice(v.slabs, r+1, 1)[0] >> 1
 			s.words(slice(v.slabs, r, wordsOfNode+members))
@@ -253,6 +253,9 @@ func (l *loader) names() {
 	}
 	n := l.word()
 	t.stores.grow(n)
+	for slot := range t.storeCells {
+		t.storeCells[slot].grow(n)
+	}
 	t.storeIndex.resize(int(n), nil)
 	for i := range n {
 		h := &t.stores.at(i).id
@@ -366,6 +369,6 @@ func (l *loader) special() {
 			b[wordsOfNode+j] = l.word()
 		}
 		t.markSpecial(i)
-		t.stores.at(i).cells[slotNode].Store(uint64(ref))
+		t.storeCells[slotNode].at(i).Store(uint64(ref))
 	}
 }

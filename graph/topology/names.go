@@ -29,11 +29,11 @@ const (
 )
 
 type (
-	// A store is a data store.
+	// A store is a data store. Its cells are arrays of their own: a walk reads
+	// one of them of very many nodes.
 	store struct {
 		id    [16]byte
 		first atomic.Uint32 // 1 + its newest column
-		cells [storeSlots]cell
 	}
 	// A process keeps, in this order: uses down and up, control down and up,
 	// facts.
@@ -57,12 +57,13 @@ type (
 
 // tables are the nodes and contributions, by number. A copy stands still.
 type tables struct {
-	stores    array[store]
-	processes array[process]
-	columns   array[part]
-	hubs      array[part]
-	says      array[says]
-	origins   []string // copied when it grows
+	stores     array[store]
+	storeCells [storeSlots]array[cell]
+	processes  array[process]
+	columns    array[part]
+	hubs       array[part]
+	says       array[says]
+	origins    []string // copied when it grows
 }
 
 // names are tables that grow, and the way from ids to numbers.
@@ -141,6 +142,9 @@ func (n *names) store(h [16]byte) uint32 {
 		var s *store
 		i, s = n.stores.add()
 		s.id = h
+		for slot := range n.storeCells {
+			n.storeCells[slot].grow(i + 1)
+		}
 		n.storeIndex.add(i, hashHead(&h), func(n2 uint32) uint64 { return hashHead(&n.stores.at(n2).id) })
 	}
 	return i
@@ -205,7 +209,7 @@ func (n *tables) full() bool {
 func (n *tables) cell(h graph.Handle, slot int) *cell {
 	switch i := h.Index(); h.Class() {
 	case graph.DataStoreClass:
-		return &n.stores.at(i).cells[slot]
+		return n.storeCells[slot].at(i)
 	case graph.ProcessClass:
 		return &n.processes.at(i).cells[processSlot(slot)]
 	case graph.ColumnClass:
@@ -254,11 +258,18 @@ func hasLayer(class int, layer graph.Layer) bool {
 
 // id returns the id of a name.
 func (n *tables) id(h graph.Handle) (id graph.ID) {
+	n.idInto(h, &id)
+	return id
+}
+
+func (n *tables) idInto(h graph.Handle, id *graph.ID) {
 	switch i := h.Index(); h.Class() {
 	case graph.DataStoreClass:
 		copy(id[:], n.stores.at(i).id[:])
+		clear(id[16:])
 	case graph.ProcessClass:
 		copy(id[:], n.processes.at(i).id[:])
+		clear(id[16:])
 	case graph.ColumnClass:
 		c := n.columns.at(i)
 		copy(id[:], n.stores.at(c.base).id[:])
@@ -268,5 +279,4 @@ func (n *tables) id(h graph.Handle) (id graph.ID) {
 		copy(id[:], n.processes.at(c.base).id[:])
 		binary.BigEndian.PutUint64(id[16:], c.tail)
 	}
-	return id
 }

@@ -64,6 +64,7 @@ type retirement struct {
 func New() *Topology {
 	t := &Topology{building: 1, live: map[uint32]int{}, maxRun: maxRun, boundAbove: boundAbove}
 	t.undo.was = map[*cell][]uint64{}
+	t.arena.begin()
 	t.now = t.view(0)
 	return t
 }
@@ -124,6 +125,9 @@ func (t *Topology) Stats() Stats {
 		NodeBytes: t.stores.bytes() + t.columns.bytes() + t.processes.bytes() + t.hubs.bytes() + t.special.bytes() +
 			t.storeIndex.bytes() + t.processIndex.bytes() + t.columnIndex.bytes() + t.hubIndex.bytes(),
 		FlowBytes: t.says.bytes() + t.saysIndex.bytes() + t.arena.bytes(),
+	}
+	for slot := range t.storeCells {
+		s.NodeBytes += t.storeCells[slot].bytes()
 	}
 	for _, r := range t.retired {
 		s.Waiting += int64(r.block.words) * 4

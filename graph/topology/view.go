@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -47,6 +49,9 @@ func (v *View) Handle(id graph.ID) (graph.Handle, bool) {
 
 // ID implements graph.Numbers.
 func (v *View) ID(h graph.Handle) graph.ID { return v.id(h) }
+
+// IDInto implements graph.Numbers.
+func (v *View) IDInto(h graph.Handle, id *graph.ID) { v.idInto(h, id) }
 
 // Base implements graph.Numbers.
 func (v *View) Base(h graph.Handle) graph.Handle {
@@ -110,7 +115,7 @@ func (v *View) Stamp(name graph.ID) uint32 {
 		if !ok {
 			return 0
 		}
-		c = &v.stores.at(i).cells[slotFacts]
+		c = v.storeCells[slotFacts].at(i)
 	} else {
 		i, ok := findProcess(&v.t.processIndex, &v.processes, head(name))
 		if !ok {
@@ -122,31 +127,78 @@ func (v *View) Stamp(name graph.ID) uint32 {
 }
 
 // Hops implements graph.Numbers.
-func (v *View) Hops(ctx context.Context, frontier []graph.Handle, f graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) ([]graph.Gap, error) {
+func (v *View) Hops(ctx context.Context, frontier []graph.Handle, f *graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) ([]graph.Gap, error) {
 	h := hoppers.Get().(*hopper)
 	defer h.release()
-	h.begin(v, &f, bound, emit)
-	for i, from := range frontier {
-		if err := h.node(from); err != nil {
-			return nil, err
+	h.begin(v, f, bound, emit)
+	h.done = ctx.Done()
+	for len(frontier) > 0 {
+		some := frontier[:min(len(frontier), ahead)]
+		frontier = frontier[len(some):]
+		if err := h.nodes(some); err != nil {
+			return nil, cmp.Or(ctx.Err(), err)
 		}
-		if i&255 == 255 && ctx.Err() != nil {
+		if len(frontier) > 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
 	return nil, h.flush()
 }
 
+// ahead is for how many nodes the memory is asked for at once: it answers
+// many questions in the time of one, but only if it is asked them together.
+const ahead = 64
+
+// nodes takes the hops from some nodes of the frontier.
+func (h *hopper) nodes(some []graph.Handle) error {
+	if !h.simple || h.f.Whole {
+		for _, from := range some {
+			if err := h.node(from); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	v := h.v
+	var refs, heads [ahead]uint32
+	for i, from := range some {
+		if hasLayer(from.Class(), h.f.Layer) {
+			refs[i] = ref(v.at(v.cell(from, h.slot)))
+		}
+	}
+	for i := range some {
+		r := refs[i]
+		heads[i] = v.slabs[r>>slabShift][r&(slabWords-1)]
+	}
+	for i, from := range some {
+		switch {
+		case refs[i] == 0:
+		case heads[i]&flagLong != 0:
+			if err := h.long(from, refs[i]); err != nil {
+				return err
+			}
+		default:
+			if err := h.run(from, refs[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // A hopper collects the hops of one call of Hops.
 type hopper struct {
 	v       *View
-	f       graph.Ask
+	f       *graph.Ask
 	kinds   graph.Kinds
 	origins []bool // by number; nil: all
 	slot    int
 	bound   *graph.Bound
 	emit    func([]graph.Hop) error
 	buf     []graph.Hop
+	// simple: each flow is asked for, but for its kinds.
+	simple bool
+	done   <-chan struct{}
 }
 
 const hopsAtOnce = 1024
@@ -159,7 +211,7 @@ func (h *hopper) release() {
 }
 
 func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) {
-	h.v, h.f, h.bound, h.emit = v, *f, bound, emit
+	h.v, h.f, h.bound, h.emit = v, f, bound, emit
 	h.slot = slotOf(f.Layer, f.Dir)
 	if h.kinds = f.Kinds; h.kinds == 0 {
 		h.kinds = graph.AllKinds
@@ -172,6 +224,7 @@ func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit func([]gr
 			}
 		}
 	}
+	h.simple = v.plain && h.origins == nil && !f.CoarseOnly
 }
 
 func (h *hopper) flush() error {
@@ -180,8 +233,15 @@ func (h *hopper) flush() error {
 	}
 	err := h.emit(h.buf)
 	h.buf = h.buf[:0]
-	return err
+	select {
+	case <-h.done:
+		return cmp.Or(err, errDone)
+	default:
+		return err
+	}
 }
+
+var errDone = errors.New("the question's time is over")
 
 // node takes the hops from one node of the frontier.
 func (h *hopper) node(from graph.Handle) error {
@@ -250,15 +310,19 @@ func (h *hopper) name(from graph.Handle, base uint32, name graph.Handle) error {
 // list takes the hops of one list.
 func (h *hopper) list(from graph.Handle, c *cell) error {
 	r := ref(h.v.at(c))
-	if r == 0 {
+	switch {
+	case r == 0:
 		return nil
+	case h.v.slabs[r>>slabShift][r&(slabWords-1)]&flagLong != 0:
+		return h.long(from, r)
 	}
-	slabs := h.v.slabs
-	if slabs[r>>slabShift][r&(slabWords-1)]&flagLong == 0 {
-		return h.run(from, r)
-	}
-	dir := directory(slabs, r, nil)
-	if h.bound != nil && listLen(slabs, r) > h.v.t.boundAbove {
+	return h.run(from, r)
+}
+
+// long takes the hops of a long list.
+func (h *hopper) long(from graph.Handle, ref uint32) error {
+	dir := directory(h.v.slabs, ref, nil)
+	if h.bound != nil && listLen(h.v.slabs, ref) > h.v.t.boundAbove {
 		return h.nearest(from, dir)
 	}
 	for _, r := range dir {
@@ -271,17 +335,39 @@ func (h *hopper) list(from graph.Handle, c *cell) error {
 
 // run takes the hops of a run.
 func (h *hopper) run(from graph.Handle, ref uint32) error {
-	r := readRun(h.v.slabs, ref)
-	if h.f.CoarseOnly && !r.coarse {
+	slab, at := h.v.slabs[ref>>slabShift], ref&(slabWords-1)
+	head := slab[at]
+	if h.f.CoarseOnly && head&flagCoarse == 0 {
 		return nil
 	}
-	for i := range r.to {
-		if hop, ok := h.hop(from, &r, i); ok {
-			if err := h.take(hop); err != nil {
-				return err
+	n := head >> flagBits
+	if !h.simple {
+		r := readRun(h.v.slabs, ref)
+		for i := range r.to {
+			if hop, ok := h.hop(from, &r, i); ok {
+				if err := h.take(hop); err != nil {
+					return err
+				}
 			}
 		}
+		return nil
 	}
+	if len(h.buf)+int(n) > cap(h.buf) {
+		if err := h.flush(); err != nil {
+			return err
+		}
+	}
+	to, by, meta := slab[at+1:at+1+n], slab[at+1+n:at+1+2*n], slab[at+1+2*n:]
+	buf := h.buf
+	for i := range n {
+		m := uint16(meta[i>>1] >> (16 * (i & 1)))
+		kinds := graph.Kinds(m &^ metaCoarse)
+		if kinds != 0 && kinds&h.kinds == 0 {
+			continue
+		}
+		buf = append(buf, graph.Hop{From: from, To: graph.Handle(to[i]), By: by[i], Kinds: kinds, Coarse: m&metaCoarse != 0})
+	}
+	h.buf = buf
 	return nil
 }
 
