@@ -3,12 +3,13 @@
 //
 // The pieces, in the order in which a request meets them:
 //
-//	New         the handler: transports, limits, errors        api.go, fault.go
-//	session     one request: its deadline and its views        session.go
+//	New         the handler: transports, limits, errors        api.go, transport.go, fault.go
+//	session     one request: its deadline, views and memory    session.go, slab.go
 //	query       the fields of Query and Mutation               query.go, mutation.go
 //	find        NodeRef → node                                 ref.go
-//	lineage     graph.Answer → Lineage, with provenance        lineage.go, source.go
-//	list        nodes that came together load together         list.go, node.go, process.go
+//	lineage     graph.Answer → Lineage, with provenance        lineage.go, source.go, phrases.go
+//	list        nodes that came together load together         list.go, facts.go, node.go, process.go
+//	form        a selection → the JSON of many values          form.go, writer.go, …form.go
 //	complexity  what a query may cost                          complexity.go
 //
 // generated.go and models.go are made by gqlgen (see gqlgen.yml) of the
@@ -21,6 +22,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -112,14 +114,19 @@ func New(o Options) (http.Handler, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	a := &api{o: o.withDefaults()}
+	return newAPI(o.withDefaults(), graph.GetLineage), nil
+}
+
+func newAPI(o Options, walk walk) *api {
+	a := &api{o: o, walk: walk}
+	a.workspaces.New = func() any { return &workspace{} }
 	config := Config{Resolvers: a}
 	price(&config.Complexity)
 	srv := handler.New(NewExecutableSchema(config))
 	srv.AddTransport(transport.Options{})
 	srv.AddTransport(transport.SSE{})
-	srv.AddTransport(transport.GET{})
-	srv.AddTransport(transport.POST{})
+	srv.AddTransport(get{})
+	srv.AddTransport(post{})
 	srv.SetQueryCache(smallKeys[*ast.QueryDocument]{lru.New[*ast.QueryDocument](maxQueries)})
 	srv.SetParserTokenLimit(maxTokens)
 	srv.SetValidationRulesFn(validationRules)
@@ -128,23 +135,33 @@ func New(o Options) (http.Handler, error) {
 	srv.Use(extension.Introspection{})
 	srv.Use(extension.AutomaticPersistedQuery{Cache: smallValues{lru.New[string](maxQueries)}})
 	srv.Use(extension.FixedComplexityLimit(a.o.MaxComplexity))
+	srv.AroundFields(encode)
 	if a.o.Observe != nil {
 		srv.AroundRootFields(a.observe)
 	}
 	a.server = srv
-	return a, nil
+	return a
 }
 
 // An api is the handler, and the root of the resolvers.
 type api struct {
 	o      Options
+	walk   walk
 	server *handler.Server
+
+	phrases    phrasebook
+	workspaces sync.Pool // of *workspace
 }
 
 // ServeHTTP answers one request and closes the views that it opened when the
 // response has been written.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s := newSession(&a.o)
+	work := a.workspaces.Get().(*workspace)
+	defer func() {
+		work.reset()
+		a.workspaces.Put(work)
+	}()
+	s := newSession(&a.o, &a.phrases, work)
 	defer s.close()
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Body != nil {
@@ -154,7 +171,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Query implements ResolverRoot.
-func (a *api) Query() QueryResolver { return &query{o: &a.o} }
+func (a *api) Query() QueryResolver { return &query{o: &a.o, walk: a.walk} }
 
 // Mutation implements ResolverRoot.
 func (a *api) Mutation() MutationResolver { return &mutation{o: &a.o} }

@@ -113,9 +113,10 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-func (a *api) recovered(_ context.Context, v any) error {
-	return &panicError{value: v, stack: string(debug.Stack())}
-}
+// panicked is to be called where v was recovered.
+func panicked(v any) error { return &panicError{value: v, stack: string(debug.Stack())} }
+
+func (a *api) recovered(_ context.Context, v any) error { return panicked(v) }
 
 // reportGaps adds an error beside the data of the current field, which has no
 // place for gaps of its own.

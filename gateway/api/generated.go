@@ -3365,7 +3365,7 @@ func (ec *executionContext) fieldContext_Column_consumers(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _ColumnConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *ColumnConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _ColumnConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *columnConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3377,8 +3377,8 @@ func (ec *executionContext) _ColumnConnection_nodes(ctx context.Context, field g
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*column) graphql.Marshaler {
-			return ec.marshalNColumn2ᚕᚖheadwaterᚋgatewayᚋapiᚐcolumnᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []column) graphql.Marshaler {
+			return ec.marshalNColumn2ᚕheadwaterᚋgatewayᚋapiᚐcolumnᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3397,7 +3397,7 @@ func (ec *executionContext) fieldContext_ColumnConnection_nodes(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _ColumnConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ColumnConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _ColumnConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *columnConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3429,7 +3429,7 @@ func (ec *executionContext) fieldContext_ColumnConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _ColumnConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *ColumnConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _ColumnConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *columnConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3796,8 +3796,8 @@ func (ec *executionContext) _DataStore_columns(ctx context.Context, field graphq
 			return obj.Columns(fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ColumnConnection) graphql.Marshaler {
-			return ec.marshalNColumnConnection2ᚖheadwaterᚋgatewayᚋapiᚐColumnConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *columnConnection) graphql.Marshaler {
+			return ec.marshalNColumnConnection2ᚖheadwaterᚋgatewayᚋapiᚐcolumnConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3944,7 +3944,7 @@ func (ec *executionContext) _FlowSource_process(ctx context.Context, field graph
 			return ec.fieldContext_FlowSource_process(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Process, nil
+			return obj.Process(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *process) graphql.Marshaler {
@@ -3958,7 +3958,7 @@ func (ec *executionContext) fieldContext_FlowSource_process(_ context.Context, f
 	fc = &graphql.FieldContext{
 		Object:     "FlowSource",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Process(ctx, field)
@@ -3976,7 +3976,7 @@ func (ec *executionContext) _FlowSource_origin(ctx context.Context, field graphq
 			return ec.fieldContext_FlowSource_origin(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Origin, nil
+			return obj.Origin(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -3987,7 +3987,7 @@ func (ec *executionContext) _FlowSource_origin(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_FlowSource_origin(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FlowSource", field, false, false, "String")
+	return graphql.NewScalarFieldContext("FlowSource", field, true, false, "String")
 }
 
 func (ec *executionContext) _FlowSource_kinds(ctx context.Context, field graphql.CollectedField, obj *flowSource) (ret graphql.Marshaler) {
@@ -4022,7 +4022,7 @@ func (ec *executionContext) _FlowSource_expression(ctx context.Context, field gr
 			return ec.fieldContext_FlowSource_expression(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Expression, nil
+			return obj.Expression(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -4033,7 +4033,7 @@ func (ec *executionContext) _FlowSource_expression(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_FlowSource_expression(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FlowSource", field, false, false, "String")
+	return graphql.NewScalarFieldContext("FlowSource", field, true, false, "String")
 }
 
 func (ec *executionContext) _FlowSource_operators(ctx context.Context, field graphql.CollectedField, obj *flowSource) (ret graphql.Marshaler) {
@@ -4077,7 +4077,7 @@ func (ec *executionContext) _FlowSource_provisional(ctx context.Context, field g
 			return ec.fieldContext_FlowSource_provisional(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Provisional, nil
+			return obj.Provisional(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
@@ -4088,7 +4088,7 @@ func (ec *executionContext) _FlowSource_provisional(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_FlowSource_provisional(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FlowSource", field, false, false, "Boolean")
+	return graphql.NewScalarFieldContext("FlowSource", field, true, false, "Boolean")
 }
 
 func (ec *executionContext) _Gap_region(ctx context.Context, field graphql.CollectedField, obj *graph.Gap) (ret graphql.Marshaler) {
@@ -4247,7 +4247,7 @@ func (ec *executionContext) _Lineage_nodes(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Lineage_nodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
+			return obj.Nodes(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []lineageNode) graphql.Marshaler {
@@ -4261,7 +4261,7 @@ func (ec *executionContext) fieldContext_Lineage_nodes(_ context.Context, field 
 	fc = &graphql.FieldContext{
 		Object:     "Lineage",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_LineageNode(ctx, field)
@@ -4279,7 +4279,7 @@ func (ec *executionContext) _Lineage_edges(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Lineage_edges(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
+			return obj.Edges(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []lineageEdge) graphql.Marshaler {
@@ -4293,7 +4293,7 @@ func (ec *executionContext) fieldContext_Lineage_edges(_ context.Context, field 
 	fc = &graphql.FieldContext{
 		Object:     "Lineage",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_LineageEdge(ctx, field)
@@ -4522,7 +4522,7 @@ func (ec *executionContext) _LineageEdge_kinds(ctx context.Context, field graphq
 			return ec.fieldContext_LineageEdge_kinds(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Kinds, nil
+			return obj.Kinds(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []graph.Kinds) graphql.Marshaler {
@@ -4533,7 +4533,7 @@ func (ec *executionContext) _LineageEdge_kinds(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_LineageEdge_kinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LineageEdge", field, false, false, "DependencyKind")
+	return graphql.NewScalarFieldContext("LineageEdge", field, true, false, "DependencyKind")
 }
 
 func (ec *executionContext) _LineageEdge_coarse(ctx context.Context, field graphql.CollectedField, obj *lineageEdge) (ret graphql.Marshaler) {
@@ -4623,7 +4623,7 @@ func (ec *executionContext) _LineageEdge_viaGlobal(ctx context.Context, field gr
 			return ec.fieldContext_LineageEdge_viaGlobal(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ViaGlobal, nil
+			return obj.ViaGlobal(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -4634,7 +4634,7 @@ func (ec *executionContext) _LineageEdge_viaGlobal(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_LineageEdge_viaGlobal(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LineageEdge", field, false, false, "String")
+	return graphql.NewScalarFieldContext("LineageEdge", field, true, false, "String")
 }
 
 func (ec *executionContext) _LineageNode_node(ctx context.Context, field graphql.CollectedField, obj *lineageNode) (ret graphql.Marshaler) {
@@ -4646,7 +4646,7 @@ func (ec *executionContext) _LineageNode_node(ctx context.Context, field graphql
 			return ec.fieldContext_LineageNode_node(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return obj.Node(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v node) graphql.Marshaler {
@@ -4660,7 +4660,7 @@ func (ec *executionContext) fieldContext_LineageNode_node(_ context.Context, fie
 	fc = &graphql.FieldContext{
 		Object:     "LineageNode",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
@@ -4678,7 +4678,7 @@ func (ec *executionContext) _LineageNode_distance(ctx context.Context, field gra
 			return ec.fieldContext_LineageNode_distance(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Distance, nil
+			return obj.Distance(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
@@ -4689,7 +4689,7 @@ func (ec *executionContext) _LineageNode_distance(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_LineageNode_distance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LineageNode", field, false, false, "Int")
+	return graphql.NewScalarFieldContext("LineageNode", field, true, false, "Int")
 }
 
 func (ec *executionContext) _LineageNode_upstream(ctx context.Context, field graphql.CollectedField, obj *lineageNode) (ret graphql.Marshaler) {
@@ -4701,7 +4701,7 @@ func (ec *executionContext) _LineageNode_upstream(ctx context.Context, field gra
 			return ec.fieldContext_LineageNode_upstream(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Upstream, nil
+			return obj.Upstream(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
@@ -4712,7 +4712,7 @@ func (ec *executionContext) _LineageNode_upstream(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_LineageNode_upstream(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LineageNode", field, false, false, "Int")
+	return graphql.NewScalarFieldContext("LineageNode", field, true, false, "Int")
 }
 
 func (ec *executionContext) _LineageNode_downstream(ctx context.Context, field graphql.CollectedField, obj *lineageNode) (ret graphql.Marshaler) {
@@ -4724,7 +4724,7 @@ func (ec *executionContext) _LineageNode_downstream(ctx context.Context, field g
 			return ec.fieldContext_LineageNode_downstream(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Downstream, nil
+			return obj.Downstream(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
@@ -4735,7 +4735,7 @@ func (ec *executionContext) _LineageNode_downstream(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_LineageNode_downstream(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("LineageNode", field, false, false, "Int")
+	return graphql.NewScalarFieldContext("LineageNode", field, true, false, "Int")
 }
 
 func (ec *executionContext) _Mutation_deleteNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -8052,7 +8052,7 @@ func (ec *executionContext) _Column(ctx context.Context, sel ast.SelectionSet, o
 
 var columnConnectionImplementors = []string{"ColumnConnection"}
 
-func (ec *executionContext) _ColumnConnection(ctx context.Context, sel ast.SelectionSet, obj *ColumnConnection) graphql.Marshaler {
+func (ec *executionContext) _ColumnConnection(ctx context.Context, sel ast.SelectionSet, obj *columnConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, columnConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9758,11 +9758,15 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
-func (ec *executionContext) marshalNColumn2ᚕᚖheadwaterᚋgatewayᚋapiᚐcolumnᚄ(ctx context.Context, sel ast.SelectionSet, v []*column) graphql.Marshaler {
+func (ec *executionContext) marshalNColumn2headwaterᚋgatewayᚋapiᚐcolumn(ctx context.Context, sel ast.SelectionSet, v column) graphql.Marshaler {
+	return ec._Column(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNColumn2ᚕheadwaterᚋgatewayᚋapiᚐcolumnᚄ(ctx context.Context, sel ast.SelectionSet, v []column) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNColumn2ᚖheadwaterᚋgatewayᚋapiᚐcolumn(ctx, sel, v[i])
+		return ec.marshalNColumn2headwaterᚋgatewayᚋapiᚐcolumn(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9774,15 +9778,7 @@ func (ec *executionContext) marshalNColumn2ᚕᚖheadwaterᚋgatewayᚋapiᚐcol
 	return ret
 }
 
-func (ec *executionContext) marshalNColumn2ᚖheadwaterᚋgatewayᚋapiᚐcolumn(ctx context.Context, sel ast.SelectionSet, v *column) graphql.Marshaler {
-	if v == nil {
-		graphql.AddInvalidNullError(ctx, "Column!")
-		return graphql.Null
-	}
-	return ec._Column(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNColumnConnection2ᚖheadwaterᚋgatewayᚋapiᚐColumnConnection(ctx context.Context, sel ast.SelectionSet, v *ColumnConnection) graphql.Marshaler {
+func (ec *executionContext) marshalNColumnConnection2ᚖheadwaterᚋgatewayᚋapiᚐcolumnConnection(ctx context.Context, sel ast.SelectionSet, v *columnConnection) graphql.Marshaler {
 	if v == nil {
 		graphql.AddInvalidNullError(ctx, "ColumnConnection!")
 		return graphql.Null

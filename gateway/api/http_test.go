@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -38,6 +39,80 @@ func TestQueriesComeByServerSentEvents(t *testing.T) {
 	s.h.ServeHTTP(w, r)
 	if got := w.Body.String(); !strings.Contains(got, "event: next\ndata: {\"data\":{\"regions\":[{\"name\":\"eu\"}]}}\n") || !strings.Contains(got, "event: complete") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheMediaTypeOfAResponseIsWhatTheClientAccepts(t *testing.T) {
+	s := serve(t, Options{}, platform()...)
+	for _, c := range []struct {
+		accept, want string
+		status       int // of a query that is not valid
+	}{
+		{"", "application/json", 422},
+		{"*/*", "application/json", 422},
+		{"text/html, application/*;q=0.5", "application/json", 422},
+		{"application/graphql-response+json, application/json", "application/graphql-response+json", 400},
+		{"application/json, application/graphql-response+json", "application/json", 422},
+		{"text/html", "application/graphql-response+json", 400},
+	} {
+		for query, status := range map[string]int{"{ regions { name } }": 200, "{ nope }": c.status} {
+			post := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(fmt.Sprintf(`{"query":%q}`, query)))
+			post.Header.Set("Content-Type", "application/json; charset=utf-8")
+			for _, r := range []*http.Request{post, httptest.NewRequest(http.MethodGet, "/graphql?query="+url.QueryEscape(query), nil)} {
+				if c.accept != "" {
+					r.Header.Set("Accept", c.accept)
+				}
+				w := httptest.NewRecorder()
+				s.h.ServeHTTP(w, r)
+				if got := w.Header().Get("Content-Type"); got != c.want || w.Code != status || w.Header().Get("Content-Length") != fmt.Sprint(w.Body.Len()) {
+					t.Errorf("%s %s, accept %q: status %d, %s; want %d, %s", r.Method, query, c.accept, w.Code, got, status, c.want)
+				}
+			}
+		}
+	}
+}
+
+func TestAMalformedGetIsRefused(t *testing.T) {
+	s := serve(t, Options{})
+	for query, message := range map[string]string{
+		"query=%zz":               `invalid URL escape "%zz"`,
+		"query={a}&variables={":   "variables could not be decoded",
+		"query={a}&extensions=[]": "extensions could not be decoded",
+	} {
+		r := s.do(httptest.NewRequest(http.MethodGet, "/graphql?"+query, nil))
+		if r.Status != http.StatusBadRequest || len(r.Errors) != 1 || r.Errors[0].Message != message {
+			t.Errorf("%s: status %d, %s", query, r.Status, r.body)
+		}
+	}
+}
+
+func TestAResponseHasTheDataOfItsFieldsInOrder(t *testing.T) {
+	s := serve(t, Options{}, world()...)
+	query := fmt.Sprintf(`{ a: lineage(of: {id: %[1]q}) { nodes { node { name description } } complete } r: regions { name }
+		b: node(of: {id: %[1]q}) { name } nope: node(of: {namespace: "x", name: "y"}) { id } c: search(query: "odd", first: 3) { nodes { name tags { name value } } } }`, sales.ID())
+	a := s.h.(*api)
+	want, _ := execute(t, a, false, query, nil)
+	body, err := json.Marshal(map[string]any{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(string(body)))
+	post.Header.Set("Content-Type", "application/json")
+	for range 2 { // the second time in memory that was lent before
+		for _, r := range []*http.Request{post.Clone(t.Context()), httptest.NewRequest(http.MethodGet, "/graphql?query="+url.QueryEscape(query), nil)} {
+			if r.Method == http.MethodPost {
+				r.Body = io.NopCloser(strings.NewReader(string(body)))
+			}
+			wantText(t, s.do(r).body, `{"data":`+want+`}`)
+		}
+	}
+	r := s.post(strings.Replace(query, "complete }", "complete } bad: lineage(of: {id: \"x\"}) { complete }", 1))
+	if r.Data != nil || len(r.Errors) != 1 || !strings.HasSuffix(r.body, `],"data":null}`) {
+		t.Errorf("a field that must not be null and is: %s", r.body)
+	}
+	bad := s.post(strings.Replace(query, `namespace: "x", name: "y"`, `name: "y"`, 1))
+	if len(bad.Errors) != 1 || !strings.Contains(bad.body, `],"data":`+want+`}`) {
+		t.Errorf("a field that may be null: %s", bad.body)
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 // A lineage is Lineage.
 type lineage struct {
 	Root      node
-	Nodes     []lineageNode
-	Edges     []lineageEdge
+	nodes     *list
+	found     []graph.AnswerNode
+	edges     *edges
 	Complete  bool
 	Truncated *Truncation
 	Changed   bool
@@ -21,22 +22,63 @@ type lineage struct {
 	Revision  string
 }
 
+// Nodes is Lineage.nodes.
+func (l *lineage) Nodes() []lineageNode {
+	nodes := make([]lineageNode, len(l.found))
+	for i, n := range l.found {
+		nodes[i] = lineageNode{l.nodes, n}
+	}
+	return nodes
+}
+
+// Edges is Lineage.edges.
+func (l *lineage) Edges() []lineageEdge {
+	edges := make([]lineageEdge, 0, len(l.edges.edges))
+	l.edges.each(func(e *lineageEdge) { edges = append(edges, *e) })
+	return edges
+}
+
 // A lineageNode is LineageNode.
 type lineageNode struct {
-	Node                 node
-	Distance             int
-	Upstream, Downstream *int
+	list *list
+	graph.AnswerNode
+}
+
+// Node is LineageNode.node.
+func (n *lineageNode) Node() node { return n.list.node(n.ID) }
+
+// Upstream is LineageNode.upstream.
+func (n *lineageNode) Upstream() *int { return hops(n.AnswerNode.Upstream) }
+
+// Downstream is LineageNode.downstream.
+func (n *lineageNode) Downstream() *int { return hops(n.AnswerNode.Downstream) }
+
+func hops(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
 }
 
 // A lineageEdge is LineageEdge.
 type lineageEdge struct {
-	From, To    graph.ID
-	Kinds       []graph.Kinds
-	Coarse      bool
-	Sources     []flowSource
+	*graph.Edge
+	kinds       graph.Kinds // to show
 	CrossRegion bool
-	ViaGlobal   *string
+	Sources     []flowSource
 }
+
+// Kinds is LineageEdge.kinds.
+func (e *lineageEdge) Kinds() []graph.Kinds {
+	var kinds []graph.Kinds
+	for set := e.kinds; set != 0; set &= set - 1 {
+		kinds = append(kinds, set&-set)
+	}
+	return kinds
+}
+
+// ViaGlobal is LineageEdge.viaGlobal.
+func (e *lineageEdge) ViaGlobal() *string { return nil }
 
 // walkShare is the part of the time left that a walk may take: what it found
 // by then has still to be described.
@@ -51,7 +93,8 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	if limit < 1 || limit > q.o.MaxLimit {
 		return nil, badInput("limit: is %d; an answer holds 1 to %d nodes", limit, q.o.MaxLimit)
 	}
-	question := graph.Question{Direction: direction, Granularity: granularity, Depth: depth, Limit: limit, After: deref(after), Filter: nodeFilter(filter)}
+	question := graph.Question{Direction: direction, Granularity: granularity, Depth: depth, Limit: limit, After: deref(after), Filter: nodeFilter(filter),
+		NodesOnly: !selected(ctx).has("edges")}
 	var operators []string
 	if filter != nil {
 		operators = filter.Operators
@@ -76,7 +119,7 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	question.Root = root.ID
 	walk, cancel := s.within(ctx, walkShare)
 	defer cancel()
-	answer, err := graph.GetLineage(walk, st, question)
+	answer, err := q.walk(walk, st, question)
 	if err != nil {
 		return nil, fmt.Errorf("lineage of %s: %w", root.Name, err)
 	}
@@ -100,11 +143,11 @@ func (l *lineage) describe(ctx context.Context, s *session, st *state, answer *g
 	ctx, cancel := s.reading(ctx)
 	defer cancel()
 	sel := selected(ctx)
-	ids := make([]graph.ID, 0, len(answer.Nodes)+1)
+	ids := s.work.takeIDs(len(answer.Nodes) + 1)
 	for _, n := range answer.Nodes {
 		ids = append(ids, n.ID)
 	}
-	if !slices.Contains(ids, answer.Root) {
+	if !slices.Contains(ids, answer.Root) { // of which another page has it
 		ids = append(ids, answer.Root)
 	}
 	e := newEdges(s, st, answer, granularity, sel.at("edges"))
@@ -113,26 +156,12 @@ func (l *lineage) describe(ctx context.Context, s *session, st *state, answer *g
 		return nil, err
 	}
 	l.Root = nodes.node(answer.Root)
-	if sel.has("nodes") {
-		l.Nodes = make([]lineageNode, len(answer.Nodes))
-		for i, n := range answer.Nodes {
-			l.Nodes[i] = lineageNode{Node: nodes.node(n.ID), Distance: n.Distance(), Upstream: hops(n.Upstream), Downstream: hops(n.Downstream)}
-		}
-	}
-	if sel.has("edges") {
+	if l.nodes, l.found, l.edges = nodes, answer.Nodes, e; sel.has("edges") {
 		more, err := e.load(ctx, nodes.facts)
 		if err != nil {
 			return nil, err
 		}
 		gaps = append(gaps, more...)
-		l.Edges = e.all()
 	}
 	return gaps, nil
-}
-
-func hops(n int) *int {
-	if n < 0 {
-		return nil
-	}
-	return &n
 }

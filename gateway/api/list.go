@@ -20,9 +20,13 @@ type list struct {
 	sel selection
 	ids []graph.ID
 	// facts are those of the nodes that are known, and maybe of more.
-	facts map[graph.ID]*graph.Node
+	facts *facts
+	// bare: nothing but ids is asked.
+	bare bool
 	// says is what contributions say of the processes, where it is selected.
 	says map[graph.ID]*processSays
+	// columnsOf are the nodes by their data store, where they are columns.
+	columnsOf map[graph.ID][]graph.Node
 
 	mu   sync.Mutex // guards next
 	next map[string]*step
@@ -39,16 +43,21 @@ type step struct {
 // newList loads what sel selects of nodes. ids must be resolved; extra are
 // nodes whose facts somebody else needs. It returns what could not be asked.
 func newList(ctx context.Context, s *session, view graph.View, sel selection, ids []graph.ID, extra ...graph.ID) (*list, []graph.Gap, error) {
-	l := &list{s: s, view: view, sel: sel, ids: ids, facts: map[graph.ID]*graph.Node{}, next: map[string]*step{}}
-	need := slices.Clone(extra)
-	if sel.hasOther("id", "__typename", "dataStore") {
-		need = append(need, ids...)
+	l := &list{s: s, view: view, sel: sel, ids: ids, next: map[string]*step{}}
+	need := extra
+	if l.bare = !sel.hasOther("id", "__typename", "dataStore"); !l.bare {
+		need = ids
+		if len(extra) > 0 {
+			need = append(append(s.work.takeIDs(len(ids)+len(extra)), ids...), extra...)
+		}
 	}
+	l.facts = newFacts(len(need))
 	var gaps []graph.Gap
 	if len(need) > 0 {
-		slices.SortFunc(need, graph.ID.Compare)
-		g, err := view.Nodes(ctx, slices.Compact(need), sel.want(), func(n graph.Node) error {
-			l.facts[n.ID] = &n
+		nodes := s.work.takeNodes(len(need))
+		g, err := view.Nodes(ctx, need, sel.want(), func(n graph.Node) error {
+			nodes = append(nodes, n)
+			l.facts.put(&nodes[len(nodes)-1])
 			return nil
 		})
 		if err != nil {
@@ -68,27 +77,34 @@ func newList(ctx context.Context, s *session, view graph.View, sel selection, id
 
 // node returns a node of the list, as the type that it has in the schema.
 func (l *list) node(id graph.ID) node {
-	switch {
+	switch m := l.member(id, nil); {
 	case id.IsColumn():
-		return l.column(id)
+		return &column{m}
 	case id.Kind() == graph.ProcessKind:
-		return l.process(id)
+		return &process{m}
+	default:
+		return &dataStore{m}
 	}
-	return l.dataStore(id)
 }
 
-func (l *list) dataStore(id graph.ID) *dataStore { return &dataStore{l.member(id)} }
-func (l *list) column(id graph.ID) *column       { return &column{l.member(id)} }
-func (l *list) process(id graph.ID) *process     { return &process{l.member(id)} }
-
-func (l *list) member(id graph.ID) member {
-	n := l.facts[id]
-	if n == nil {
-		// Its region can't be asked, or nothing but the id was selected.
-		n = &graph.Node{ID: id, Name: graph.Name{Kind: id.Kind(), Name: id.String()}, Column: &graph.Field{}}
+// member returns a node of the list. One of which nothing is known, since its
+// region can't be asked or nothing but the id is, is made in spare.
+func (l *list) member(id graph.ID, spare *graph.Node) member {
+	if n := l.facts.get(id); n != nil {
+		return member{l, n}
 	}
-	return member{list: l, Node: n}
+	if spare == nil {
+		spare = &graph.Node{}
+	}
+	*spare = graph.Node{ID: id, Name: graph.Name{Kind: id.Kind()}, Column: &noField}
+	if !l.bare {
+		spare.Name.Name = id.String()
+	}
+	return member{l, spare}
 }
+
+// noField is the field of a column that is not known. It does not change.
+var noField graph.Field
 
 // nodes returns nodes of the list, in order.
 func (l *list) nodes(ids []graph.ID) []node {
@@ -97,22 +113,6 @@ func (l *list) nodes(ids []graph.ID) []node {
 		ns[i] = l.node(id)
 	}
 	return ns
-}
-
-func (l *list) processes(ids []graph.ID) []*process {
-	ps := make([]*process, len(ids))
-	for i, id := range ids {
-		ps[i] = l.process(id)
-	}
-	return ps
-}
-
-func (l *list) dataStores(ids []graph.ID) []*dataStore {
-	ds := make([]*dataStore, len(ids))
-	for i, id := range ids {
-		ds[i] = l.dataStore(id)
-	}
-	return ds
 }
 
 // step returns the step of a key, which load finds out the first time.
@@ -124,7 +124,14 @@ func (l *list) step(key string, load func(*step) error) (*step, error) {
 		l.next[key] = st
 	}
 	l.mu.Unlock()
-	st.once.Do(func() { st.err = load(st) })
+	st.once.Do(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				st.err = panicked(v) // for every node alike
+			}
+		}()
+		st.err = load(st)
+	})
 	return st, st.err
 }
 

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"headwater/graph"
+	"headwater/graph/graphtest"
 )
 
 // star is one table that feeds many, each by a job of its own that reads a
@@ -110,4 +113,20 @@ func TestTwoAliasesOfAFieldSeeWhatEachSelects(t *testing.T) {
 	s := serve(t, Options{}, platform()...)
 	s.ask(`query($of: NodeRef!) { node(of: $of) { ... on DataStore { a: producers { id } b: producers { name reads { id } } c: columns(first: 1) { nodes { path } } d: columns { nodes { path dataStore { name } } } } } }`, "of", ref(revenue)).
 		want(fmt.Sprintf(`{"a":[{"id":%q}],"b":[{"name":"publish","reads":[{"id":%q}]}],"c":{"nodes":[]},"d":{"nodes":[]}}`, publish.ID(), sales.ID()), "node")
+}
+
+func TestTheWalkLeavesOutEdgesThatAreNotSelected(t *testing.T) {
+	store := graphtest.NewModel("eu")
+	graphtest.Feed(t, store, platform()...)
+	var asked []bool
+	a := newAPI(Options{Reader: store}.withDefaults(), func(ctx context.Context, v graph.View, q graph.Question) (*graph.Answer, error) {
+		asked = append(asked, q.NodesOnly)
+		return graph.GetLineage(ctx, v, q)
+	})
+	for _, selection := range []string{"complete", "nodes { distance }", "edges { from }", "edges @skip(if: true) { from }"} {
+		execute(t, a, true, fmt.Sprintf(`{ lineage(of: {id: %q}) { %s } }`, sales.ID(), selection), nil)
+	}
+	if want := []bool{true, true, false, true}; !slices.Equal(asked, want) {
+		t.Errorf("only nodes: %v, want %v", asked, want)
+	}
 }

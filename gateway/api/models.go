@@ -24,16 +24,6 @@ type AliasConflictConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
-// A page of columns.
-type ColumnConnection struct {
-	// The columns of this page.
-	Nodes []*column `json:"nodes"`
-	// How to go on.
-	PageInfo *PageInfo `json:"pageInfo"`
-	// How many columns there are, over all pages.
-	TotalCount int `json:"totalCount"`
-}
-
 // How many nodes were left out on purpose.
 type Hidden struct {
 	// Temporary tables that were joined away.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,7 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // A node is what the schema calls Node: *dataStore, *column or *process.
-type node interface{ isNode() }
+type node interface{ self() member }
 
 // A member is a node as part of its list, with the fields that all nodes
 // share.
@@ -26,7 +25,7 @@ type member struct {
 	*graph.Node
 }
 
-func (m member) isNode() {}
+func (m member) self() member { return m }
 
 // ID is Node.id.
 func (m member) ID() graph.ID { return m.Node.ID }
@@ -50,7 +49,7 @@ func (m member) Owners() []string { return m.Node.Facts.Owners }
 func (m member) Tags() []*Tag {
 	var tags []*Tag
 	for _, t := range m.Node.Facts.Tags {
-		if t.Column == "" || m.Node.ID.IsColumn() {
+		if t.Column == "" || m.Node.Column != nil {
 			tags = append(tags, &Tag{Name: t.Name, Value: optional(t.Value)})
 		}
 	}
@@ -68,43 +67,33 @@ func (m member) Facets() JSON {
 	if len(m.Node.Seen) == 0 || m.Node.ID.IsColumn() {
 		return nil
 	}
-	var b bytes.Buffer
+	var b []byte
 	for i, name := range slices.Sorted(maps.Keys(m.Node.Seen)) {
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(quote(name))
-		b.WriteByte(':')
+		b = append(b, "{,"[min(i, 1)])
+		b = append(appendQuoted(b, name), ':')
 		if v := m.Node.Seen[name]; json.Valid(v) {
-			b.Write(v)
+			b = append(b, v...)
 		} else {
-			b.Write(quote(string(v)))
+			b = appendQuoted(b, string(v))
 		}
 	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-func quote(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // strings always marshal
-	}
-	return b
+	return append(b, '}')
 }
 
 // A dataStore is DataStore.
 type dataStore struct{ member }
 
 // Kind is DataStore.kind.
-func (d *dataStore) Kind() string { return d.Facts.Kind }
+func (d dataStore) Kind() string { return d.Facts.Kind }
 
 // Platform is DataStore.platform.
-func (d *dataStore) Platform() *string { return optional(d.Node.Facts.Platform) }
+func (d dataStore) Platform() *string { return optional(d.Node.Facts.Platform) }
 
 // URL is DataStore.url.
-func (d *dataStore) URL() *string { return optional(d.Node.Facts.URL) }
+func (d dataStore) URL() *string { return optional(d.Node.Facts.URL) }
 
 // Aliases is DataStore.aliases.
-func (d *dataStore) Aliases() []string {
+func (d dataStore) Aliases() []string {
 	var names []string
 	for _, a := range d.Node.Aliases {
 		names = append(names, a.Namespace+" "+a.Name)
@@ -112,105 +101,179 @@ func (d *dataStore) Aliases() []string {
 	return names
 }
 
-// Columns is DataStore.columns. The pages of all data stores of the list make
-// one list of columns.
-func (d *dataStore) Columns(first *int, after *string) (*ColumnConnection, error) {
-	p, err := newPage("columns", first, after, 100)
+// The usual lengths of pages.
+const (
+	usualColumns    = 100
+	usualPartitions = 20
+)
+
+// A columnConnection is ColumnConnection.
+type columnConnection struct {
+	Nodes      []column
+	PageInfo   *PageInfo
+	TotalCount int
+}
+
+// Columns is DataStore.columns.
+func (d dataStore) Columns(first *int, after *string) (*columnConnection, error) {
+	p, err := newPage("columns", first, after, usualColumns)
 	if err != nil {
 		return nil, err
 	}
-	st, err := d.list.step("columns "+p.String(), func(st *step) error {
-		st.list = &list{s: d.list.s, view: d.list.view, sel: d.list.sel.at("columns", "nodes"), facts: map[graph.ID]*graph.Node{}, next: map[string]*step{}}
-		for _, id := range d.list.ids {
-			table := d.list.facts[id]
-			if table == nil || id.Kind() != graph.DataStoreKind || id.IsColumn() {
-				continue
-			}
-			from, to := bounds(p, table.Facts.Columns, fieldPath)
-			for i := range table.Facts.Columns[from:to] {
-				c := columnOf(table, &table.Facts.Columns[from+i])
-				st.facts[c.ID] = c
-				st.ids = append(st.ids, c.ID)
-				st.to[id] = append(st.to[id], c.ID)
-			}
-		}
+	return d.columns(p), nil
+}
+
+// columns returns a page of columns. The pages of all data stores of a list
+// make one list of columns.
+func (d dataStore) columns(p page) *columnConnection {
+	st, _ := d.list.step("columns "+p.String(), func(st *step) error {
+		st.list = d.list.columns(p)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	all := d.Node.Facts.Columns
-	c := &ColumnConnection{TotalCount: len(all), PageInfo: info(p, all, fieldPath)}
-	for _, id := range st.to[d.Node.ID] {
-		c.Nodes = append(c.Nodes, st.column(id))
+	c := &columnConnection{TotalCount: len(all), PageInfo: info(p, all, fieldPath)}
+	nodes := st.columnsOf[d.Node.ID]
+	c.Nodes = make([]column, len(nodes))
+	for i := range nodes {
+		c.Nodes[i] = column{member{st.list, &nodes[i]}}
 	}
-	return c, nil
+	return c
+}
+
+// columns returns the list of the columns on a page of each data store. It
+// hashes ids only where something is asked that needs them.
+func (l *list) columns(p page) *list {
+	cols := &list{s: l.s, view: l.view, sel: l.sel.at("columns", "nodes"), facts: newFacts(0), next: map[string]*step{},
+		columnsOf: map[graph.ID][]graph.Node{}}
+	named := cols.sel.hasOther("__typename", "region", "namespace", "name", "description", "owners", "tags", "updatedAt", "deletedAt", "facets", "path", "type", "ordinal")
+	tags := cols.sel.has("tags")
+	for _, id := range l.ids {
+		table := l.facts.get(id)
+		if table == nil || id.Kind() != graph.DataStoreKind || id.IsColumn() {
+			continue
+		}
+		from, to := bounds(p, table.Facts.Columns, fieldPath)
+		nodes := make([]graph.Node, to-from)
+		for i := range nodes {
+			c := &nodes[i]
+			columnOf(c, table, &table.Facts.Columns[from+i])
+			if tags {
+				c.Facts.Tags = tagsOf(table, c.Column)
+			}
+			if named {
+				c.ID = table.ID.Column(c.Column.Path)
+				cols.facts.put(c)
+				cols.ids = append(cols.ids, c.ID)
+			}
+		}
+		cols.columnsOf[id] = nodes
+	}
+	return cols
 }
 
 func fieldPath(f graph.Field) string { return f.Path }
 
 // columnOf makes the node of a column from that of its data store, as a view
-// would.
-func columnOf(table *graph.Node, f *graph.Field) *graph.Node {
-	c := *table
-	c.ID = table.ID.Column(f.Path)
-	c.Name.Column, c.Column, c.Facts.Description = f.Path, f, f.Description
-	c.Facts.Columns, c.Aliases, c.Seen, c.Partitions = nil, nil, nil, nil
-	c.Facts.Tags = slices.DeleteFunc(slices.Clone(table.Facts.Tags), func(t graph.Tag) bool {
-		return t.Column == "" || table.ID.Column(t.Column) != c.ID
-	})
-	return &c
+// would, but for its id and its tags.
+func columnOf(c, table *graph.Node, f *graph.Field) {
+	c.Name, c.Column, c.Updated, c.Deleted = table.Name, f, table.Updated, table.Deleted
+	c.Name.Column = f.Path
+	c.Facts = graph.Facts{Kind: table.Facts.Kind, Platform: table.Facts.Platform, Description: f.Description, Owners: table.Facts.Owners}
+}
+
+// tagsOf returns the tags of a column.
+func tagsOf(table *graph.Node, f *graph.Field) []graph.Tag {
+	var tags []graph.Tag
+	path := strings.ToLower(f.Path) // as graph.ID.Column folds it
+	for _, t := range table.Facts.Tags {
+		if t.Column != "" && strings.ToLower(t.Column) == path {
+			tags = append(tags, t)
+		}
+	}
+	return tags
 }
 
 // Partitions is DataStore.partitions.
-func (d *dataStore) Partitions(first *int, after *string) (*PartitionConnection, error) {
-	p, err := newPage("partitions", first, after, 20)
+func (d dataStore) Partitions(first *int, after *string) (*PartitionConnection, error) {
+	p, err := newPage("partitions", first, after, usualPartitions)
 	if err != nil {
 		return nil, err
 	}
+	return d.partitions(p), nil
+}
+
+func (d dataStore) partitions(p page) *PartitionConnection {
 	name := func(p graph.Partition) string { return p.Name }
 	from, to := bounds(p, d.Node.Partitions, name)
 	c := &PartitionConnection{PageInfo: info(p, d.Node.Partitions, name)}
 	for _, part := range d.Node.Partitions[from:to] {
 		c.Nodes = append(c.Nodes, &Partition{Name: part.Name, CreatedAt: dateTime(part.Created)})
 	}
-	return c, nil
+	return c
 }
 
 // Producers is DataStore.producers.
-func (d *dataStore) Producers(ctx context.Context) ([]*process, error) {
-	return d.users(ctx, "producers", graph.Upstream)
+func (d dataStore) Producers(ctx context.Context) ([]*process, error) {
+	return d.processesIn(d.producers(ctx))
 }
 
 // Consumers is DataStore.consumers.
-func (d *dataStore) Consumers(ctx context.Context) ([]*process, error) {
-	return d.users(ctx, "consumers", graph.Downstream)
+func (d dataStore) Consumers(ctx context.Context) ([]*process, error) {
+	return d.processesIn(d.consumers(ctx))
 }
 
-func (m member) users(ctx context.Context, field string, dir graph.Direction) ([]*process, error) {
-	st, err := m.list.uses(ctx, field, false, dir)
+func (m member) producers(ctx context.Context) (*step, error) {
+	return m.uses(ctx, "producers", false, graph.Upstream)
+}
+
+func (m member) consumers(ctx context.Context) (*step, error) {
+	return m.uses(ctx, "consumers", false, graph.Downstream)
+}
+
+func (m member) uses(ctx context.Context, field string, processes bool, dir graph.Direction) (*step, error) {
+	st, err := m.list.uses(ctx, field, processes, dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", field, m.Node.Name, err)
 	}
-	return st.processes(st.to[m.Node.ID]), nil
+	return st, nil
+}
+
+// processesIn lists what a step leads to from the node.
+func (m member) processesIn(st *step, err error) ([]*process, error) {
+	if err != nil {
+		return nil, err
+	}
+	ps := []*process{}
+	for _, id := range st.to[m.Node.ID] {
+		ps = append(ps, &process{st.member(id, nil)})
+	}
+	return ps, nil
 }
 
 // A column is Column.
 type column struct{ member }
 
 // Path is Column.path.
-func (c *column) Path() string { return c.Node.Column.Path }
+func (c column) Path() string { return c.Node.Column.Path }
 
 // Type is Column.type.
-func (c *column) Type() *string { return optional(c.Node.Column.Type) }
+func (c column) Type() *string { return optional(c.Node.Column.Type) }
 
 // Ordinal is Column.ordinal.
-func (c *column) Ordinal() *int { return optional(c.Node.Column.Ordinal) }
+func (c column) Ordinal() *int { return optional(c.Node.Column.Ordinal) }
 
 // DataStore is Column.dataStore.
-func (c *column) DataStore(ctx context.Context) (*dataStore, error) {
-	st, err := c.list.follow(ctx, "dataStore", c.list.sel.at("dataStore"), func(_ context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
-		for _, id := range c.list.ids {
+func (c column) DataStore(ctx context.Context) (*dataStore, error) {
+	st, err := c.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &dataStore{st.member(c.Node.ID.Base(), nil)}, nil
+}
+
+func (m member) base(ctx context.Context) (*step, error) {
+	st, err := m.list.follow(ctx, "dataStore", m.list.sel.at("dataStore"), func(_ context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
+		for _, id := range m.list.ids {
 			if id.IsColumn() {
 				to[id] = []graph.ID{id.Base()}
 			}
@@ -218,19 +281,19 @@ func (c *column) DataStore(ctx context.Context) (*dataStore, error) {
 		return nil, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("data store of %s: %w", c.Node.Name, err)
+		return nil, fmt.Errorf("data store of %s: %w", m.Node.Name, err)
 	}
-	return st.dataStore(c.Node.ID.Base()), nil
+	return st, nil
 }
 
 // Producers is Column.producers.
-func (c *column) Producers(ctx context.Context) ([]*process, error) {
-	return c.users(ctx, "producers", graph.Upstream)
+func (c column) Producers(ctx context.Context) ([]*process, error) {
+	return c.processesIn(c.producers(ctx))
 }
 
 // Consumers is Column.consumers.
-func (c *column) Consumers(ctx context.Context) ([]*process, error) {
-	return c.users(ctx, "consumers", graph.Downstream)
+func (c column) Consumers(ctx context.Context) ([]*process, error) {
+	return c.processesIn(c.consumers(ctx))
 }
 
 // optional is nil for what is not said.
@@ -247,7 +310,7 @@ func dateTime(ns int64) *string {
 	if ns == 0 {
 		return nil
 	}
-	s := time.Unix(0, ns).UTC().Format(time.RFC3339Nano)
+	s := string(appendTime(nil, ns))
 	return &s
 }
 

@@ -72,7 +72,7 @@ func (s *processSays) add(said *graph.Said) {
 // A process is Process.
 type process struct{ member }
 
-func (p *process) says() *processSays {
+func (p process) says() *processSays {
 	if s := p.list.says[p.Node.ID]; s != nil {
 		return s
 	}
@@ -80,22 +80,22 @@ func (p *process) says() *processSays {
 }
 
 // Kind is Process.kind.
-func (p *process) Kind() string { return cmp.Or(p.Node.Facts.Kind, "UNKNOWN") }
+func (p process) Kind() string { return cmp.Or(p.Node.Facts.Kind, "UNKNOWN") }
 
 // SQL is Process.sql.
-func (p *process) SQL() *string { return optional(p.says().sql) }
+func (p process) SQL() *string { return optional(p.says().sql) }
 
 // Dialect is Process.dialect.
-func (p *process) Dialect() *string { return optional(p.says().dialect) }
+func (p process) Dialect() *string { return optional(p.says().dialect) }
 
 // Plan is Process.plan.
-func (p *process) Plan() []*PlanNode { return nil }
+func (p process) Plan() []*PlanNode { return nil }
 
 // Provisional is Process.provisional.
-func (p *process) Provisional() bool { return p.says().open && !p.says().settled }
+func (p process) Provisional() bool { return p.says().open && !p.says().settled }
 
 // LastRun is Process.lastRun.
-func (p *process) LastRun() *Run {
+func (p process) LastRun() *Run {
 	run := p.says().lastRun
 	if run == nil {
 		return nil
@@ -111,9 +111,17 @@ func (p *process) LastRun() *Run {
 }
 
 // Parent is Process.parent.
-func (p *process) Parent(ctx context.Context) (*process, error) {
-	st, err := p.list.follow(ctx, "parent", p.list.sel.at("parent"), func(_ context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
-		for id, says := range p.list.says {
+func (p process) Parent(ctx context.Context) (*process, error) {
+	ps, err := p.processesIn(p.parent(ctx))
+	if err != nil || len(ps) == 0 {
+		return nil, err
+	}
+	return ps[0], nil
+}
+
+func (m member) parent(ctx context.Context) (*step, error) {
+	st, err := m.list.follow(ctx, "parent", m.list.sel.at("parent"), func(_ context.Context, to map[graph.ID][]graph.ID) ([]graph.Gap, error) {
+		for id, says := range m.list.says {
 			if !says.parent.IsZero() {
 				to[id] = []graph.ID{says.parent.ID()}
 			}
@@ -121,28 +129,36 @@ func (p *process) Parent(ctx context.Context) (*process, error) {
 		return nil, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("parent of %s: %w", p.Node.Name, err)
+		return nil, fmt.Errorf("parent of %s: %w", m.Node.Name, err)
 	}
-	for _, id := range st.to[p.Node.ID] {
-		return st.process(id), nil
-	}
-	return nil, nil
+	return st, nil
 }
 
 // Reads is Process.reads.
-func (p *process) Reads(ctx context.Context) ([]*dataStore, error) {
-	return p.used(ctx, "reads", graph.Upstream)
+func (p process) Reads(ctx context.Context) ([]*dataStore, error) {
+	return p.dataStoresIn(p.reads(ctx))
 }
 
 // Writes is Process.writes.
-func (p *process) Writes(ctx context.Context) ([]*dataStore, error) {
-	return p.used(ctx, "writes", graph.Downstream)
+func (p process) Writes(ctx context.Context) ([]*dataStore, error) {
+	return p.dataStoresIn(p.writes(ctx))
 }
 
-func (p *process) used(ctx context.Context, field string, dir graph.Direction) ([]*dataStore, error) {
-	st, err := p.list.uses(ctx, field, true, dir)
+func (m member) reads(ctx context.Context) (*step, error) {
+	return m.uses(ctx, "reads", true, graph.Upstream)
+}
+
+func (m member) writes(ctx context.Context) (*step, error) {
+	return m.uses(ctx, "writes", true, graph.Downstream)
+}
+
+func (p process) dataStoresIn(st *step, err error) ([]*dataStore, error) {
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s: %w", field, p.Node.Name, err)
+		return nil, err
 	}
-	return st.dataStores(st.to[p.Node.ID]), nil
+	ds := []*dataStore{}
+	for _, id := range st.to[p.Node.ID] {
+		ds = append(ds, &dataStore{st.member(id, nil)})
+	}
+	return ds, nil
 }

@@ -10,7 +10,14 @@ import (
 )
 
 // A query resolves the fields of Query.
-type query struct{ o *Options }
+type query struct {
+	o    *Options
+	walk walk
+}
+
+// A walk finds the lineage of a node: graph.GetLineage, but where answers are
+// prepared to be measured.
+type walk func(context.Context, graph.View, graph.Question) (*graph.Answer, error)
 
 // Node is Query.node.
 func (q *query) Node(ctx context.Context, of NodeRef) (node, error) {

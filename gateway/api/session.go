@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -18,10 +20,33 @@ import (
 // fields read. Fields that ask for the same state share a view, so they agree.
 type session struct {
 	o        *Options
+	phrases  *phrasebook
+	work     *workspace
 	deadline time.Time
 
 	mu    sync.Mutex // guards views
 	views map[string]*state
+
+	// splices: what fields have written is not copied into the data of the
+	// response, but stands in parts.
+	splices bool
+	parts   []part
+}
+
+// A part is what belongs into the data of a response, at an offset.
+type part struct {
+	at    int
+	bytes []byte
+}
+
+// insert writes the value of a field into the data of the response, or notes
+// where it belongs.
+func (s *session) insert(out io.Writer, value []byte) {
+	if data, ok := out.(*bytes.Buffer); ok && s.splices {
+		s.parts = append(s.parts, part{data.Len(), value})
+		return
+	}
+	_, _ = out.Write(value)
 }
 
 // A state is one state of the graph, opened when a field first needs it.
@@ -35,8 +60,8 @@ type state struct {
 	cancel context.CancelFunc
 }
 
-func newSession(o *Options) *session {
-	return &session{o: o, deadline: time.Now().Add(o.Timeout), views: map[string]*state{}}
+func newSession(o *Options, phrases *phrasebook, work *workspace) *session {
+	return &session{o: o, phrases: phrases, work: work, deadline: time.Now().Add(o.Timeout), views: map[string]*state{}}
 }
 
 type sessionKey struct{}

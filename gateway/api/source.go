@@ -9,14 +9,29 @@ import (
 
 // A flowSource is FlowSource.
 type flowSource struct {
-	Process     *process
-	Origin      string
-	Expression  *string
-	Provisional bool
-
-	kinds   graph.Kinds
-	details []string // instead of graph.Other
+	by   *speaker
+	edge *graph.Edge
+	// kinds are those of the source; details stand for graph.Other.
+	kinds      graph.Kinds
+	details    []string
+	expression string
 }
+
+// A speaker is a contribution that makes edges of an answer.
+type speaker struct {
+	origin      string
+	process     *process // nil: a data store, or it is not selected
+	provisional bool
+	// asked are its flows of which the content is asked more than that they
+	// are there.
+	asked []*flowSource
+}
+
+// Process is FlowSource.process.
+func (f *flowSource) Process() *process { return f.by.process }
+
+// Origin is FlowSource.origin.
+func (f *flowSource) Origin() string { return f.by.origin }
 
 // Kinds is FlowSource.kinds.
 func (f *flowSource) Kinds() []string {
@@ -26,6 +41,9 @@ func (f *flowSource) Kinds() []string {
 	return append((f.kinds &^ graph.Other).Names(), f.details...)
 }
 
+// Expression is FlowSource.expression.
+func (f *flowSource) Expression() *string { return optional(f.expression) }
+
 // Operators is FlowSource.operators.
 func (f *flowSource) Operators() []*Operator {
 	var passed []*Operator
@@ -34,6 +52,9 @@ func (f *flowSource) Operators() []*Operator {
 	}
 	return passed
 }
+
+// Provisional is FlowSource.provisional.
+func (f *flowSource) Provisional() bool { return f.by.provisional }
 
 // edges describes the edges of an answer.
 type edges struct {
@@ -47,203 +68,180 @@ type edges struct {
 	expressions, details, provisional bool
 
 	// nodes are the ends of the edges, those of columns by data store.
-	nodes     map[graph.ID]*graph.Node
-	processes *list
-	spoken    map[graph.Key]*spoken
-}
-
-// ends are the two ends of a flow.
-type ends struct{ from, to graph.ID }
-
-// spoken is what a contribution says of the flows that it is a source of.
-type spoken struct {
-	provisional bool
-	flows       map[ends]*spokenFlow
-}
-
-type spokenFlow struct {
-	expression string
-	details    []string // kinds of the producer's own
+	nodes *facts
+	// aliases are the other names of data stores among nodes.
+	aliases  map[graph.ID][]graph.ID
+	speakers map[graph.Key]*speaker
+	// sources are those of all edges, in order; nil: they are not selected.
+	sources []flowSource
 }
 
 func newEdges(s *session, view graph.View, answer *graph.Answer, granularity graph.Granularity, sel selection) *edges {
-	e := &edges{s: s, view: view, edges: answer.Edges, column: granularity == graph.Columns, sel: sel, spoken: map[graph.Key]*spoken{}}
+	e := &edges{s: s, view: view, edges: answer.Edges, column: granularity == graph.Columns, sel: sel}
 	sources := sel.at("sources")
 	e.provisional = sources.has("provisional")
 	e.expressions = e.column && sources.has("expression")
-	kinds := sources.has("kinds")
-	for i := range e.edges {
-		slices.SortFunc(e.edges[i].Sources, func(a, b graph.EdgeSource) int { return a.By.Compare(b.By) })
-		e.details = e.details || kinds && slices.ContainsFunc(e.edges[i].Sources, func(s graph.EdgeSource) bool { return s.Kinds&graph.Other != 0 })
+	other := func(s graph.EdgeSource) bool { return s.Kinds&graph.Other != 0 }
+	if sources.has("kinds") {
+		e.details = slices.ContainsFunc(e.edges, func(edge graph.Edge) bool { return slices.ContainsFunc(edge.Sources, other) })
 	}
 	return e
 }
 
-// needs lists the nodes whose facts all needs, if any.
+// needs lists the nodes whose facts are needed of the ends, if any.
 func (e *edges) needs() []graph.ID {
 	if !e.expressions && !e.details && !e.sel.has("crossRegion") {
 		return nil
 	}
-	ids := make([]graph.ID, 0, 2*len(e.edges))
+	seen := map[graph.ID]bool{}
+	var ids []graph.ID
 	for i := range e.edges {
-		ids = append(ids, e.edges[i].From.Base(), e.edges[i].To.Base())
+		for _, id := range [...]graph.ID{e.edges[i].From.Base(), e.edges[i].To.Base()} {
+			if !seen[id] {
+				seen[id] = true
+				ids = append(ids, id)
+			}
+		}
 	}
-	slices.SortFunc(ids, graph.ID.Compare)
-	return slices.Compact(ids)
+	return ids
 }
 
 // load loads the processes that make the edges and what is said of them, as
-// far as they are selected.
-func (e *edges) load(ctx context.Context, nodes map[graph.ID]*graph.Node) ([]graph.Gap, error) {
+// far as they are selected. nodes are those that it needs.
+func (e *edges) load(ctx context.Context, nodes *facts) ([]graph.Gap, error) {
 	e.nodes = nodes
-	sel := e.sel.at("sources")
-	all := e.provisional || e.expressions
-	var processes, subjects []graph.ID
-	for i := range e.edges {
-		edge := &e.edges[i]
-		for _, src := range edge.Sources {
-			if src.By.Subject.Kind() == graph.ProcessKind {
-				processes = append(processes, src.By.Subject)
-			}
-			if !all && !(e.details && src.Kinds&graph.Other != 0) {
-				continue
-			}
-			sp := e.spoken[src.By]
-			if sp == nil {
-				sp = &spoken{flows: map[ends]*spokenFlow{}}
-				e.spoken[src.By] = sp
-				subjects = append(subjects, src.By.Subject)
-			}
-			sp.flows[ends{edge.From, edge.To}] = &spokenFlow{}
-		}
+	if !e.sel.has("sources") {
+		return nil, nil
 	}
-	var gaps []graph.Gap
-	if sel.has("process") {
-		slices.SortFunc(processes, graph.ID.Compare)
-		var err error
-		if e.processes, gaps, err = newList(ctx, e.s, e.view, sel.at("process"), slices.Compact(processes)); err != nil {
-			return nil, err
-		}
+	subjects := e.addSources()
+	gaps, err := e.loadProcesses(ctx)
+	if err != nil || len(subjects) == 0 {
+		return gaps, err
 	}
-	if len(subjects) == 0 {
-		return gaps, nil
-	}
-	slices.SortFunc(subjects, graph.ID.Compare)
-	resolve := e.resolver()
-	more, err := e.view.Says(ctx, slices.Compact(subjects), func(said graph.Said) error {
-		if sp := e.spoken[said.Record.Key()]; sp != nil && said.Content != nil {
-			sp.listen(&said, resolve)
+	e.loadAliases()
+	more, err := e.view.Says(ctx, subjects, func(said graph.Said) error {
+		if sp := e.speakers[said.Record.Key()]; sp != nil && said.Content != nil {
+			sp.provisional = said.Provisional
+			if e.expressions || e.details {
+				e.listen(sp, e.s.phrases.of(said.Content))
+			}
 		}
 		return nil
 	})
 	return append(gaps, more...), err
 }
 
-// resolver returns what a name stands for, as far as it is an end of an edge:
-// from the aliases of the ends, so that it reads nothing.
-func (e *edges) resolver() func(graph.ID) graph.ID {
-	nodes := map[graph.ID]graph.ID{}
-	for _, n := range e.nodes {
-		for _, a := range n.Aliases {
-			nodes[a.ID()] = n.ID
-		}
-	}
-	return func(id graph.ID) graph.ID {
-		if node, ok := nodes[id.Base()]; ok {
-			return id.WithBase(node)
-		}
-		return id
-	}
-}
-
-// listen notes what a contribution says of its flows.
-func (sp *spoken) listen(said *graph.Said, resolve func(graph.ID) graph.ID) {
-	sp.provisional = said.Provisional
-	for i := range said.Content.Writes {
-		w := &said.Content.Writes[i]
-		if w.Lineage == nil {
-			continue
-		}
-		to := resolve(w.Name.ID())
-		for j := range w.Lineage.Inputs {
-			sp.hear(&w.Lineage.Inputs[j], to, resolve)
-		}
-		for j := range w.Lineage.Columns {
-			c := &w.Lineage.Columns[j]
-			for k := range c.Inputs {
-				sp.hear(&c.Inputs[k], to.Column(c.Column), resolve)
-			}
-		}
-	}
-}
-
-func (sp *spoken) hear(src *graph.Source, to graph.ID, resolve func(graph.ID) graph.ID) {
-	from := resolve(src.Name.ID())
-	for _, flow := range []*spokenFlow{sp.flows[ends{from, to}], sp.flows[ends{from.Base(), to.Base()}]} {
-		if flow == nil {
-			continue
-		}
-		if flow.expression == "" {
-			flow.expression = src.Expression
-		}
-		if src.Detail != "" && src.Kinds&graph.Other != 0 && !slices.Contains(flow.details, src.Detail) {
-			flow.details = append(flow.details, src.Detail)
-		}
-	}
-}
-
-// all returns the edges as the schema has them.
-func (e *edges) all() []lineageEdge {
-	all := make([]lineageEdge, len(e.edges))
-	sources := e.sel.has("sources")
+// each calls f with each edge as the schema has it. The edge is the caller's
+// only until f returns.
+func (e *edges) each(f func(*lineageEdge)) {
+	crossRegion := e.sel.has("crossRegion")
+	var shown lineageEdge
+	next := 0
 	for i := range e.edges {
 		edge := &e.edges[i]
-		all[i] = lineageEdge{From: edge.From, To: edge.To, Coarse: edge.Coarse, CrossRegion: e.crosses(edge)}
+		shown = lineageEdge{Edge: edge, CrossRegion: crossRegion && e.crosses(edge)}
 		if e.column {
-			all[i].Kinds = split(edge.Kinds)
+			shown.kinds = edge.Kinds
 		}
-		if !sources {
-			continue
+		if e.sources != nil {
+			shown.Sources = e.sources[next : next+len(edge.Sources)]
+			next += len(edge.Sources)
 		}
-		all[i].Sources = make([]flowSource, len(edge.Sources))
-		for j, src := range edge.Sources {
-			all[i].Sources[j] = e.source(edge, src)
-		}
+		f(&shown)
 	}
-	return all
 }
 
 func (e *edges) crosses(edge *graph.Edge) bool {
-	from, to := e.nodes[edge.From.Base()], e.nodes[edge.To.Base()]
+	from, to := e.nodes.get(edge.From.Base()), e.nodes.get(edge.To.Base())
 	return from != nil && to != nil && from.Name.Region != to.Name.Region
 }
 
-func (e *edges) source(edge *graph.Edge, src graph.EdgeSource) flowSource {
-	fs := flowSource{Origin: graph.System(src.By.Origin), kinds: src.Kinds}
-	if e.processes != nil && src.By.Subject.Kind() == graph.ProcessKind {
-		fs.Process = e.processes.process(src.By.Subject)
+// addSources lists the sources of the edges, and the subjects of those of
+// which more is asked.
+func (e *edges) addSources() (subjects []graph.ID) {
+	n := 0
+	for i := range e.edges {
+		n += len(e.edges[i].Sources)
 	}
-	sp := e.spoken[src.By]
-	if sp == nil {
-		return fs
-	}
-	fs.Provisional = sp.provisional
-	if flow := sp.flows[ends{edge.From, edge.To}]; flow != nil {
-		fs.details = flow.details
-		if e.column {
-			fs.Expression = optional(flow.expression)
+	e.sources = e.s.work.takeSources(n)
+	e.speakers = map[graph.Key]*speaker{}
+	all := e.provisional || e.expressions
+	for i := range e.edges {
+		edge := &e.edges[i]
+		for _, src := range edge.Sources {
+			sp := e.speakers[src.By]
+			if sp == nil {
+				sp = &speaker{origin: graph.System(src.By.Origin)}
+				e.speakers[src.By] = sp
+			}
+			e.sources = append(e.sources, flowSource{by: sp, edge: edge, kinds: src.Kinds})
+			if all || e.details && src.Kinds&graph.Other != 0 {
+				if sp.asked == nil {
+					subjects = append(subjects, src.By.Subject)
+				}
+				sp.asked = append(sp.asked, &e.sources[len(e.sources)-1])
+			}
 		}
 	}
-	return fs
+	slices.SortFunc(subjects, graph.ID.Compare)
+	return slices.Compact(subjects)
 }
 
-// split lists the kinds of a set.
-func split(set graph.Kinds) []graph.Kinds {
-	var kinds []graph.Kinds
-	for k := graph.Identity; k != 0 && k <= set; k <<= 1 {
-		if set&k != 0 {
-			kinds = append(kinds, k)
+// loadProcesses loads the processes that make the edges.
+func (e *edges) loadProcesses(ctx context.Context) ([]graph.Gap, error) {
+	sel := e.sel.at("sources")
+	if !sel.has("process") {
+		return nil, nil
+	}
+	var ids []graph.ID
+	for by := range e.speakers {
+		if by.Subject.Kind() == graph.ProcessKind {
+			ids = append(ids, by.Subject)
 		}
 	}
-	return kinds
+	slices.SortFunc(ids, graph.ID.Compare)
+	l, gaps, err := newList(ctx, e.s, e.view, sel.at("process"), slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	for by, sp := range e.speakers {
+		if by.Subject.Kind() == graph.ProcessKind {
+			sp.process = &process{l.member(by.Subject, nil)}
+		}
+	}
+	return gaps, nil
+}
+
+// loadAliases notes the other names of the ends of the edges: contributions
+// may use any. They come with the nodes, so nothing is read.
+func (e *edges) loadAliases() {
+	e.aliases = map[graph.ID][]graph.ID{}
+	for _, n := range e.nodes.nodes {
+		for _, a := range n.Aliases {
+			e.aliases[n.ID] = append(e.aliases[n.ID], a.ID())
+		}
+	}
+}
+
+// listen notes what a contribution says of its flows. Of several expressions
+// the first in its content counts.
+func (e *edges) listen(sp *speaker, ps *phrases) {
+	if ps == nil {
+		return
+	}
+	for _, f := range sp.asked {
+		said := ps.by[ends{f.edge.From, f.edge.To}]
+		if froms, tos := e.aliases[f.edge.From.Base()], e.aliases[f.edge.To.Base()]; froms != nil || tos != nil {
+			said = ps.under(f.edge, froms, tos)
+		}
+		for _, n := range said {
+			p := &ps.all[n]
+			if f.expression == "" && e.column {
+				f.expression = p.expression
+			}
+			if p.detail != "" && !slices.Contains(f.details, p.detail) {
+				f.details = append(f.details, p.detail)
+			}
+		}
+	}
 }

@@ -7,17 +7,18 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/dgraph-io/ristretto/v2"
 
 	"headwater/graph"
 )
 
+// Reads counts what views have read of the store: rows, and scans of rows.
+func (s *Store) Reads() uint64 { return s.reads.Load() }
+
 // rows are the rows of one snapshot.
 type rows struct {
-	snap   *pebble.Snapshot
-	region string
-	mark   graph.Mark
-	facts  *ristretto.Cache[uint64, any]
+	s    *Store
+	snap *pebble.Snapshot
+	mark graph.Mark
 
 	pool sync.Mutex // guards free
 	free []*pebble.Iterator
@@ -25,7 +26,7 @@ type rows struct {
 
 var _ graph.Raw = (*rows)(nil)
 
-func (r *rows) Marks() map[string]graph.Mark { return map[string]graph.Mark{r.region: r.mark} }
+func (r *rows) Marks() map[string]graph.Mark { return map[string]graph.Mark{r.s.o.Region: r.mark} }
 
 func (r *rows) Close() error {
 	r.pool.Lock()
@@ -57,6 +58,7 @@ func (r *rows) scan(prefix []byte, f func(rest, value []byte) (bool, error)) err
 // below from, and calls step at each place until it returns false. step moves
 // the iterator on.
 func (r *rows) seek(prefix, from []byte, step func(it *pebble.Iterator) (bool, error)) error {
+	r.s.reads.Add(1)
 	it, err := r.iterator()
 	if err != nil {
 		return err
@@ -112,11 +114,15 @@ func (r *rows) ids(prefix key) ([]graph.ID, error) {
 }
 
 // Life implements graph.Links.
-func (r *rows) Life(id graph.ID) (graph.Life, error) { return readLife(r.snap, id) }
+func (r *rows) Life(id graph.ID) (graph.Life, error) {
+	r.s.reads.Add(1)
+	return readLife(r.snap, id)
+}
 
 // Names implements graph.Raw.
 func (r *rows) Names(ctx context.Context, ids []graph.ID, emit func(graph.ID, graph.Name) error) error {
 	for _, id := range ids {
+		r.s.reads.Add(1)
 		k := space(spaceName).id(id)
 		if id.IsColumn() {
 			shared := pathID(id)

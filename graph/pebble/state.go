@@ -23,8 +23,7 @@ type state struct {
 // Store.mu, or is opening the store.
 func (s *Store) publish() error {
 	st := &state{mu: &s.views, refs: 1}
-	st.rows.snap, st.rows.region, st.rows.mark = s.db.NewSnapshot(), s.o.Region, s.mark
-	st.rows.facts = s.facts
+	st.rows.s, st.rows.snap, st.rows.mark = s, s.db.NewSnapshot(), s.mark
 	if s.topology != nil {
 		st.flows = s.topology.View()
 	}
@@ -91,10 +90,10 @@ func (v *viewed) Topology() graph.Topology {
 }
 
 // Remembered implements graph.Quick.
-func (v *viewed) Remembered(key uint64) (any, bool) { return v.facts.Get(key) }
+func (v *viewed) Remembered(key uint64) (any, bool) { return v.s.facts.Get(key) }
 
 // Remember implements graph.Quick.
-func (v *viewed) Remember(key uint64, value any, size int) { v.facts.Set(key, value, int64(size)) }
+func (v *viewed) Remember(key uint64, value any, size int) { v.s.facts.Set(key, value, int64(size)) }
 
 // advance makes a batch that has been committed visible. The caller holds
 // Store.mu.
@@ -135,7 +134,7 @@ func (s *Store) amend(b *graph.Batch) error {
 		}
 	}
 	if len(linked) > 0 {
-		links := rows{snap: s.db.NewSnapshot()}
+		links := rows{s: s, snap: s.db.NewSnapshot()}
 		if err := errors.Join(s.topology.Realias(&links, linked), links.Close()); err != nil {
 			return err
 		}

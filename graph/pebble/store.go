@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -83,6 +84,7 @@ type Store struct {
 	dir   string
 	o     Options
 	facts *ristretto.Cache[uint64, any]
+	reads atomic.Uint64
 
 	mu       sync.Mutex // guards all below; held while a batch is applied
 	mark     graph.Mark
@@ -350,6 +352,14 @@ func (c *Change) decode(b []byte) error {
 	}
 	c.By = cutBy(b)
 	return nil
+}
+
+// Compact waits for what is in memory to be on disk, and all of it compacted.
+func (s *Store) Compact(ctx context.Context) error {
+	if err := s.db.Flush(); err != nil {
+		return err
+	}
+	return s.db.Compact(ctx, []byte{0}, []byte{0xff}, true)
 }
 
 // DiskBytes returns how much disk the store takes.

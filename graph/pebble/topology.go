@@ -52,7 +52,7 @@ func (s *Store) load(ctx context.Context) error {
 }
 
 func (s *Store) fromRows(ctx context.Context) (t *topology.Topology, err error) {
-	r := &rows{snap: s.db.NewSnapshot()}
+	r := &rows{s: s, snap: s.db.NewSnapshot()}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return topology.Build(ctx, r)
 }
@@ -112,7 +112,7 @@ func (s *Store) catchUp(ctx context.Context, t *topology.Topology, revision uint
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, graph.ID.Compare)
-	r := &rows{snap: s.db.NewSnapshot()}
+	r := &rows{s: s, snap: s.db.NewSnapshot()}
 	err := t.Refresh(ctx, r, ids)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return err
