@@ -327,24 +327,3 @@ func (v *view) derive(ctx context.Context, k Key) (*derived, error) {
 	v.derived[k] = d
 	return d, nil
 }
-
-func (v *view) Says(ctx context.Context, subjects []ID, emit func(Said) error) ([]Gap, error) {
-	keys := make([]Key, 0, len(subjects))
-	for _, s := range subjects {
-		names, err := v.names(s.Base())
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			keys = append(keys, Key{Subject: n})
-		}
-	}
-	slices.SortFunc(keys, Key.Compare)
-	return nil, v.raw.Contributions(ctx, slices.Compact(keys), func(c *Contribution) error {
-		said, err := c.At(v.at)
-		if err != nil {
-			return err
-		}
-		return emit(said)
-	})
-}

@@ -109,8 +109,10 @@ func (v *view) known(ctx context.Context, base ID, names []ID) (*known, error) {
 	var key uint64
 	if v.topology != nil {
 		key = v.stamp(base, names)
-		if k, ok := v.quick.Remembered(key); ok && k.(*known).base == base {
-			return k.(*known), nil
+		if kept, ok := v.quick.Remembered(key); ok {
+			if k, ok := kept.(*known); ok && k.base == base {
+				return k, nil
+			}
 		}
 	}
 	k, err := v.learn(ctx, base, names)
