@@ -83,12 +83,35 @@ func (w *walker) allHops(ctx context.Context, from []Handle, ask *Ask, bound *Bo
 		return nil
 	}
 	w.taking = as
-	gaps, err := w.g.Hops(ctx, from, ask, bound, w.take)
+	gaps, err := w.g.Hops(ctx, from, ask, bound, w.emit)
 	w.gaps = append(w.gaps, gaps...)
 	if err != nil {
 		return errors.Join(err, ctx.Err())
 	}
 	return ctx.Err()
+}
+
+// ends takes hops of which only the ends are wanted.
+func (w *walker) ends(from Handle, to []uint32) error {
+	if w.o.Granularity == Columns {
+		w.settle(from, int32(w.level))
+	}
+	if w.taking == takeIn {
+		for _, t := range to {
+			if h := Handle(t); h.Class() == HubClass {
+				if w.enter(Hop{From: from, To: h}) {
+					w.entered = append(w.entered, h)
+				}
+			} else {
+				w.reach(h, int32(w.level+1))
+			}
+		}
+		return nil
+	}
+	for _, t := range to {
+		w.reach(Handle(t), int32(w.level+1))
+	}
+	return nil
 }
 
 func (w *walker) taken(hops []Hop) error {

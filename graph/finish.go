@@ -25,17 +25,16 @@ func (g *gatherer) finish(a *Answer) {
 			a.Gaps = append(a.Gaps, gap)
 		}
 	}
-	nodes := []answered{{AnswerNode: root, h: g.root}}
-	if len(g.nodes) > 1 {
-		nodes = append(make([]answered, 0, len(g.nodes)), nodes...)
-		for _, n := range g.nodes[1:] {
-			// Levels that one of two walks has not finished are not whole.
-			if !g.hidden[n.h] && (!stopped || int(n.level) < g.level) {
-				nodes = append(nodes, answered{AnswerNode{ID: g.g.ID(n.h), Upstream: int(n.up), Downstream: int(n.down), level: int(n.level)}, n.h})
-			}
+	nodes := make([]answered, 1, len(g.nodes))
+	nodes[0] = answered{AnswerNode: root, h: g.root}
+	for _, n := range g.nodes[1:] {
+		// Levels that one of two walks has not finished are not whole.
+		if !g.hidden[n.h] && (!stopped || int(n.level) < g.level) {
+			nodes = append(nodes, answered{AnswerNode{Upstream: int(n.up), Downstream: int(n.down), level: int(n.level)}, n.h})
+			g.g.IDInto(n.h, &nodes[len(nodes)-1].ID)
 		}
 	}
-	slices.SortFunc(nodes, func(a, b answered) int { return a.place().compare(b.place()) })
+	nodes = inOrder(nodes)
 	from, _ := slices.BinarySearchFunc(nodes, g.skip, func(n answered, s place) int {
 		return cmp.Or(n.place().compare(s), -1)
 	})
@@ -74,6 +73,36 @@ type answered struct {
 
 func (n *answered) place() place { return place{int32(n.level), n.ID} }
 
+// inOrder sorts nodes, which come level by level, by level and id.
+func inOrder(nodes []answered) []answered {
+	type key struct {
+		prefix uint64
+		at     int32
+	}
+	keys := make([]key, len(nodes))
+	for i := range nodes {
+		keys[i] = key{nodes[i].ID.prefix(), int32(i)}
+	}
+	for from := 0; from < len(nodes); {
+		to := from + 1
+		for to < len(nodes) && nodes[to].level == nodes[from].level {
+			to++
+		}
+		slices.SortFunc(keys[from:to], func(a, b key) int {
+			if a.prefix != b.prefix {
+				return cmp.Compare(a.prefix, b.prefix)
+			}
+			return nodes[a.at].ID.Compare(nodes[b.at].ID)
+		})
+		from = to
+	}
+	sorted := make([]answered, len(nodes))
+	for i := range keys {
+		sorted[i] = nodes[keys[i].at]
+	}
+	return sorted
+}
+
 // answerEdges puts the edges into the answer that stand on the page of the
 // nodes from…to.
 func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stopped bool) {
@@ -81,9 +110,9 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		return
 	}
 	g.edges.contract(g.hidden, func(a, b Handle) int { return g.g.ID(a).Compare(g.g.ID(b)) })
-	at := make(map[Handle]int32, len(nodes))
+	g.at.reset()
 	for i := range nodes {
-		at[nodes[i].h] = int32(i)
+		*g.at.at(nodes[i].h) = uint32(i + 1)
 	}
 	sources := 0
 	for i := range g.edges.list {
@@ -93,9 +122,8 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 	a.Edges = make([]Edge, 0, len(g.edges.list))
 	for i := range g.edges.list {
 		e := &g.edges.list[i]
-		x, ok := at[e.from]
-		y, ok2 := at[e.to]
-		if e.gone || !ok || !ok2 {
+		x, y := int(g.at.get(e.from))-1, int(g.at.get(e.to))-1
+		if e.gone || x < 0 || y < 0 {
 			continue
 		}
 		// An edge that closes a cycle may be found after both its ends: it
@@ -109,7 +137,7 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		if e.level < g.skip.level {
 			found = min(found, from-1) // on an earlier page, which may not be among nodes
 		}
-		pos := max(int(x), int(y), found)
+		pos := max(x, y, found)
 		if pos >= from && pos < to || pos == len(nodes) && to == len(nodes) && !stopped {
 			n := len(all)
 			all = g.edges.sourcesOf(e, g.g.By, all)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 )
 
 // A place is where a node stands in an answer: by level, then id.
@@ -35,7 +36,7 @@ type gatherer struct {
 	walks  []*walker
 	edges  *edgeSet // nil: not wanted
 	nodes  []gathered
-	at     map[Handle]int32 // where in nodes, where two walks may meet
+	at     *marks // 1 + where in nodes, where two walks may meet
 	hidden map[Handle]bool
 	gaps   []Gap
 	after  int // nodes beyond skip
@@ -44,7 +45,7 @@ type gatherer struct {
 }
 
 func newGatherer(v View, q Question) *gatherer {
-	g := &gatherer{view: v, g: numbersOf(v, q.Root), q: q, skip: place{level: -1}, hidden: map[Handle]bool{}}
+	g := &gatherer{view: v, g: numbersOf(v, q.Root), q: q, skip: place{level: -1}, at: positions.Get().(*marks), hidden: map[Handle]bool{}}
 	if !q.NodesOnly {
 		g.edges = newEdgeSet()
 	}
@@ -55,7 +56,14 @@ func (g *gatherer) release() {
 	for _, w := range g.walks {
 		w.release()
 	}
+	if len(g.at.words) <= keepWords {
+		g.at.reset()
+		positions.Put(g.at)
+	}
 }
+
+// positions are marks for gatherers.
+var positions = sync.Pool{New: func() any { return new(marks) }}
 
 // start finds the seeds. A data store stands for its columns. A process
 // stands for what it writes, and its own flows are the first hop upstream; a
@@ -65,7 +73,7 @@ func (g *gatherer) start(ctx context.Context) error {
 	root, _ := g.g.Handle(q.Root)
 	g.root = root
 	g.nodes = append(g.nodes, gathered{h: root, up: -1, down: -1})
-	g.at = map[Handle]int32{root: 0}
+	*g.at.at(root) = 1
 	for _, dir := range []Direction{Upstream, Downstream} {
 		if q.Direction != Both && q.Direction != dir {
 			continue
@@ -140,12 +148,12 @@ func (g *gatherer) extra(from, to Handle, coarse bool) {
 func (g *gatherer) uses(ctx context.Context, h Handle, dir Direction) ([]Handle, error) {
 	var to []Handle
 	ask := Ask{Layer: UseLayer, Dir: dir, ThroughDeleted: g.q.Filter.ThroughDeleted}
-	gaps, err := g.g.Hops(ctx, []Handle{h}, &ask, nil, func(hops []Hop) error {
+	gaps, err := g.g.Hops(ctx, []Handle{h}, &ask, nil, Emit{Hops: func(hops []Hop) error {
 		for _, f := range hops {
 			to = append(to, f.To)
 		}
 		return nil
-	})
+	}})
 	g.gaps = append(g.gaps, gaps...)
 	slices.Sort(to)
 	return slices.Compact(to), err
@@ -184,20 +192,15 @@ func (g *gatherer) walk(ctx context.Context) error {
 func (g *gatherer) note(w *walker, steps []hstep) {
 	level := int32(w.level - 1)
 	for _, s := range steps {
-		i, ok := int32(0), s.h == g.root
-		if !ok && len(g.walks) > 1 {
-			i, ok = g.at[s.h]
-		}
-		if !ok {
-			i = int32(len(g.nodes))
+		at := g.at.at(s.h)
+		if *at == 0 {
 			g.nodes = append(g.nodes, gathered{h: s.h, level: level, up: -1, down: -1})
-			if len(g.walks) > 1 {
-				g.at[s.h] = i
-			}
+			*at = uint32(len(g.nodes))
 			if !g.hidden[s.h] && (g.skip.level < level || g.skip.compare(place{level, g.g.ID(s.h)}) < 0) {
 				g.after++
 			}
 		}
+		i := *at - 1
 		if w.o.Direction == Upstream {
 			g.nodes[i].up = s.distance
 		} else {

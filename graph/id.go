@@ -207,6 +207,9 @@ func (id ID) WithBase(base ID) ID {
 // Hub returns the fan of a process for one origin.
 func (id ID) Hub(origin string) ID { return id.Column(origin) }
 
+// prefix orders IDs as far as it goes.
+func (id *ID) prefix() uint64 { return binary.BigEndian.Uint64(id[:]) }
+
 // Compare orders IDs by their bytes.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 

@@ -59,10 +59,18 @@ type Numbers interface {
 	// By returns the contribution of a number.
 	By(by uint32) Key
 	// Hops emits what View.Flows does, by number. Nothing is asked of a node
-	// whose flows can't be in the layer. The slice is the caller's only until
-	// emit returns. Of a node with very many flows, bound, if not nil, asks
-	// for some alone.
-	Hops(ctx context.Context, frontier []Handle, f *Ask, bound *Bound, emit func([]Hop) error) ([]Gap, error)
+	// whose flows can't be in the layer. Of a node with very many flows, bound,
+	// if not nil, asks for some alone.
+	Hops(ctx context.Context, frontier []Handle, f *Ask, bound *Bound, emit Emit) ([]Gap, error)
+}
+
+// An Emit takes hops. The slices are its only until it returns, and not to be
+// changed.
+type Emit struct {
+	Hops func([]Hop) error
+	// Ends, if not nil, may be called instead, with the numbers of the other
+	// ends of hops from one node.
+	Ends func(from Handle, to []uint32) error
 }
 
 // A Hop is one direct edge as one contribution says it, between numbers. From
@@ -159,7 +167,7 @@ func (n *numbering) by(k Key) uint32 {
 	return by
 }
 
-func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit func([]Hop) error) ([]Gap, error) {
+func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit Emit) ([]Gap, error) {
 	ids := make([]ID, len(frontier))
 	for i, h := range frontier {
 		ids[i] = n.ID(h)
@@ -171,6 +179,6 @@ func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Boun
 		for _, f := range flows {
 			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(f.By), Kinds: f.Kinds, Coarse: f.Coarse})
 		}
-		return emit(hops)
+		return emit.Hops(hops)
 	})
 }

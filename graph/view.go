@@ -223,7 +223,7 @@ func (v *view) hops(ctx context.Context, frontier []ID, f Ask, emit func([]Flow)
 	}
 	slices.Sort(handles)
 	var flows []Flow
-	return t.Hops(ctx, slices.Compact(handles), &f, nil, func(hops []Hop) error {
+	return t.Hops(ctx, slices.Compact(handles), &f, nil, Emit{Hops: func(hops []Hop) error {
 		flows = flows[:0]
 		for i := range hops {
 			h := &hops[i]
@@ -241,7 +241,7 @@ func (v *view) hops(ctx context.Context, frontier []ID, f Ask, emit func([]Flow)
 			flows = append(flows, flow)
 		}
 		return emit(flows)
-	})
+	}})
 }
 
 // rows reads flow rows at the time of the view: the engine's own for now,

@@ -116,9 +116,9 @@ type walker struct {
 	*scratch
 	hubs  map[Handle]*hub // entered
 	edges *edgeSet        // nil: not wanted
-	// taking says what is done with the hops that come; take does it.
+	// taking says what is done with the hops that come; emit does it.
 	taking  taking
-	take    func([]Hop) error
+	emit    Emit
 	entered []Handle // hubs, at this level
 	ask     Ask
 	// keep, if set, returns those of the nodes that are walked on from. It is
@@ -219,7 +219,10 @@ func newWalker(g Numbers, seeds []hseed, o WalkOptions, edges *edgeSet) *walker 
 	if o.Kinds == 0 {
 		w.o.Kinds = AllKinds &^ Control
 	}
-	w.take = w.taken
+	w.emit.Hops = w.taken
+	if edges == nil && !w.first && o.Granularity != Processes {
+		w.emit.Ends = w.ends
+	}
 	for _, s := range seeds {
 		w.reach(s.h, int32(s.distance))
 	}

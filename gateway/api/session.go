@@ -102,6 +102,14 @@ func (s *session) view(ctx context.Context, at graph.At) (*state, error) {
 	return st, st.err
 }
 
+// Numbers has the numbers of the view, if it has any.
+func (st *state) Numbers() graph.Numbers {
+	if n, ok := st.View.(interface{ Numbers() graph.Numbers }); ok {
+		return n.Numbers()
+	}
+	return nil
+}
+
 // open opens the view. Positions that are not reached when half of the time is
 // over become gaps of the newest state that there is.
 func (st *state) open(ctx context.Context, s *session, at graph.At) error {

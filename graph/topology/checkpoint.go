@@ -343,10 +343,8 @@ func (l *loader) block(n int) (uint32, error) {
 	for i := range b[1:] {
 		b[1+i] = binary.LittleEndian.Uint32(raw[4*i:])
 	}
-	for i, m := range b[1+2*n:] {
-		if m&metaCoarse != 0 || m>>16&metaCoarse != 0 && 2*i+1 < n {
-			b[0] |= flagCoarse
-		}
+	for i := range n {
+		b[0] |= flagsOf(uint16(b[1+2*n+i>>1] >> (16 * (i & 1))))
 	}
 	return ref, nil
 }

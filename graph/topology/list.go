@@ -19,9 +19,10 @@ import (
 //
 // Blocks that a view may see are never written to.
 const (
-	flagLong   = 1 // a directory
-	flagCoarse = 2 // some flow is coarse
-	flagBits   = 2
+	flagLong    = 1 // a directory
+	flagCoarse  = 2 // some flow is coarse
+	flagControl = 4 // some flow of a run is of the kind CONTROL alone
+	flagBits    = 3
 )
 
 // A run that would be longer than maxRun is split. Of a list that is longer
@@ -39,6 +40,17 @@ func meta(kinds graph.Kinds, coarse bool) uint16 {
 		return uint16(kinds) | metaCoarse
 	}
 	return uint16(kinds)
+}
+
+// flagsOf returns what the meta of a flow makes of its run.
+func flagsOf(meta uint16) (flags uint32) {
+	if meta&metaCoarse != 0 {
+		flags = flagCoarse
+	}
+	if meta&^metaCoarse == uint16(graph.Control) {
+		flags |= flagControl
+	}
+	return flags
 }
 
 func runWords(n int) uint32 { return uint32(1 + 2*n + (n+1)/2) }
@@ -127,9 +139,7 @@ func (t *Topology) writeRun(es []entry) (uint32, error) {
 		e := &es[i]
 		b[1+i], b[1+n+i] = uint32(e.to), e.by
 		b[1+2*n+i>>1] |= uint32(e.meta) << (16 * (i & 1))
-		if e.meta&metaCoarse != 0 {
-			b[0] |= flagCoarse
-		}
+		b[0] |= flagsOf(e.meta)
 	}
 	return ref, nil
 }

@@ -127,7 +127,7 @@ func (v *View) Stamp(name graph.ID) uint32 {
 }
 
 // Hops implements graph.Numbers.
-func (v *View) Hops(ctx context.Context, frontier []graph.Handle, f *graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) ([]graph.Gap, error) {
+func (v *View) Hops(ctx context.Context, frontier []graph.Handle, f *graph.Ask, bound *graph.Bound, emit graph.Emit) ([]graph.Gap, error) {
 	h := hoppers.Get().(*hopper)
 	defer h.release()
 	h.begin(v, f, bound, emit)
@@ -194,11 +194,12 @@ type hopper struct {
 	origins []bool // by number; nil: all
 	slot    int
 	bound   *graph.Bound
-	emit    func([]graph.Hop) error
+	emit    graph.Emit
 	buf     []graph.Hop
-	// simple: each flow is asked for, but for its kinds.
-	simple bool
-	done   <-chan struct{}
+	// simple: each flow is asked for, but for its kinds. ends: whatever its
+	// kinds, and only its end, but for those that are not plain.
+	simple, ends bool
+	done         <-chan struct{}
 }
 
 const hopsAtOnce = 1024
@@ -210,7 +211,7 @@ func (h *hopper) release() {
 	hoppers.Put(h)
 }
 
-func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit func([]graph.Hop) error) {
+func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit graph.Emit) {
 	h.v, h.f, h.bound, h.emit = v, f, bound, emit
 	h.slot = slotOf(f.Layer, f.Dir)
 	if h.kinds = f.Kinds; h.kinds == 0 {
@@ -225,13 +226,14 @@ func (h *hopper) begin(v *View, f *graph.Ask, bound *graph.Bound, emit func([]gr
 		}
 	}
 	h.simple = v.plain && h.origins == nil && !f.CoarseOnly
+	h.ends = emit.Ends != nil && h.origins == nil && !f.CoarseOnly && f.Layer != graph.ControlLayer && h.kinds|graph.Control == graph.AllKinds
 }
 
 func (h *hopper) flush() error {
 	if len(h.buf) == 0 {
 		return nil
 	}
-	err := h.emit(h.buf)
+	err := h.emit.Hops(h.buf)
 	h.buf = h.buf[:0]
 	select {
 	case <-h.done:
@@ -341,6 +343,11 @@ func (h *hopper) run(from graph.Handle, ref uint32) error {
 		return nil
 	}
 	n := head >> flagBits
+	if h.ends && head&flagControl == 0 {
+		if to := slab[at+1 : at+1+n]; h.simple || h.v.allPlain(to) {
+			return h.emit.Ends(from, to)
+		}
+	}
 	if !h.simple {
 		r := readRun(h.v.slabs, ref)
 		for i := range r.to {
@@ -358,17 +365,29 @@ func (h *hopper) run(from graph.Handle, ref uint32) error {
 		}
 	}
 	to, by, meta := slab[at+1:at+1+n], slab[at+1+n:at+1+2*n], slab[at+1+2*n:]
-	buf := h.buf
+	buf, k := h.buf[:len(h.buf)+int(n)], len(h.buf)
 	for i := range n {
 		m := uint16(meta[i>>1] >> (16 * (i & 1)))
 		kinds := graph.Kinds(m &^ metaCoarse)
 		if kinds != 0 && kinds&h.kinds == 0 {
 			continue
 		}
-		buf = append(buf, graph.Hop{From: from, To: graph.Handle(to[i]), By: by[i], Kinds: kinds, Coarse: m&metaCoarse != 0})
+		hop := &buf[k]
+		hop.From, hop.To, hop.By, hop.Kinds, hop.Coarse = from, graph.Handle(to[i]), by[i], kinds, m&metaCoarse != 0
+		k++
 	}
-	h.buf = buf
+	h.buf = buf[:k]
 	return nil
+}
+
+// allPlain reports whether none of nodes can be another than it is named.
+func (v *View) allPlain(nodes []uint32) bool {
+	for _, n := range nodes {
+		if v.isSpecial(v.Base(graph.Handle(n))) {
+			return false
+		}
+	}
+	return true
 }
 
 // hop makes the hop of one flow; false where it is not asked for.
