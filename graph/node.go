@@ -67,9 +67,9 @@ func MergePieces(pieces []Piece) (f Facts, updated int64) {
 	return f, updated
 }
 
-// known is what is known of a data store or process, and of all its columns.
-// It is never changed once it is complete, and shared.
-type known struct {
+// nodeFacts are what is known of a data store or process, and of all its columns.
+// They are never changed once they are complete, and shared.
+type nodeFacts struct {
 	base             ID
 	name             Name
 	aliases          []Name
@@ -82,7 +82,7 @@ type known struct {
 }
 
 // complete fills in defaults, and the columns that flows name.
-func (k *known) complete(named []NamedRow) {
+func (k *nodeFacts) complete(named []NamedRow) {
 	if k.facts.Display != "" {
 		k.name.Name = k.facts.Display
 	}
@@ -115,14 +115,14 @@ func (k *known) complete(named []NamedRow) {
 	}
 }
 
-func (k *known) has(tail uint64) bool {
+func (k *nodeFacts) has(tail uint64) bool {
 	_, ok := k.at[tail]
 	return ok
 }
 
 // node returns the node itself, or that of one of its columns; false for a
 // column that neither flows nor the schema name, and for a hub.
-func (k *known) node(id ID, want Want) (Node, bool) {
+func (k *nodeFacts) node(id ID, want Want) (Node, bool) {
 	n := Node{ID: id, Name: k.name, Facts: k.facts, Updated: k.updated, Deleted: k.deleted}
 	if !id.IsColumn() {
 		n.Aliases = k.aliases
@@ -144,7 +144,7 @@ func (k *known) node(id ID, want Want) (Node, bool) {
 }
 
 // size is about how much memory it takes, in bytes.
-func (k *known) size() int {
+func (k *nodeFacts) size() int {
 	size := 512 + len(k.name.Namespace) + len(k.name.Name) + len(k.facts.Description) + len(k.facts.URL)
 	for i := range k.columns {
 		c := &k.columns[i]

@@ -105,12 +105,12 @@ func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit fun
 
 // known returns what is known of a node under all of its names; nil where
 // there is no such node. It is made once for a state of what is said of them.
-func (v *view) known(ctx context.Context, base ID, names []ID) (*known, error) {
+func (v *view) known(ctx context.Context, base ID, names []ID) (*nodeFacts, error) {
 	var key uint64
 	if v.topology != nil {
 		key = v.stamp(base, names)
 		if kept, ok := v.quick.Remembered(key); ok {
-			if k, ok := kept.(*known); ok && k.base == base {
+			if k, ok := kept.(*nodeFacts); ok && k.base == base {
 				return k, nil
 			}
 		}
@@ -134,8 +134,8 @@ func (v *view) stamp(base ID, names []ID) uint64 {
 }
 
 // learn reads what is known of a node.
-func (v *view) learn(ctx context.Context, base ID, names []ID) (*known, error) {
-	k := &known{base: base}
+func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, error) {
+	k := &nodeFacts{base: base}
 	found := false
 	if err := v.raw.Names(ctx, names, func(id ID, n Name) error {
 		if id == base {
