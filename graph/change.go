@@ -38,8 +38,9 @@ type Change struct {
 	History bool
 	// Names are the names that the contribution has come to speak of, folded.
 	// Of two that share an id (columns in another case) stores keep the one
-	// that sorts first.
-	Names []Name
+	// that sorts first. NameIDs are their ids.
+	Names   []Name
+	NameIDs []ID
 }
 
 // The edits of a change. Without Targets, Facts or Put the row goes.

@@ -3,17 +3,17 @@ package graph
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"strings"
 )
 
 // FormatVersion is the version of the binary form of deltas, contents and
 // records. It stands in the first byte of each, and in the stores.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // ErrFormat is returned for bytes that are not one of our values: cut short,
 // too long, or of another version.
-var ErrFormat = errors.New("not a value of format version 1")
+var ErrFormat = fmt.Errorf("not a value of format version %d", FormatVersion)
 
 // A coder runs one field list both ways: it appends to b when it encodes, and
 // reads from b when it decodes. So the two can't drift apart.
@@ -21,6 +21,10 @@ type coder struct {
 	b      []byte
 	decode bool
 	bad    bool
+	// text ends as b does: what is decoded has its strings in one piece.
+	text string
+	// uuids holds those that were decoded.
+	uuids strings.Builder
 }
 
 func (c *coder) fail() { c.bad, c.b = true, nil }
@@ -69,12 +73,32 @@ func (c *coder) bool(v *bool) {
 	*v = x == 1
 }
 
+// near codes a number that is mostly near to another one.
+func (c *coder) near(v *int64, base int64) {
+	x := *v - base
+	c.int64(&x)
+	*v = base + x
+}
+
 func (c *coder) string(v *string) {
-	b := []byte(*v)
-	c.bytes(&b)
-	if c.decode {
-		*v = string(b)
+	n := uint64(len(*v))
+	c.uint(&n)
+	if !c.decode {
+		c.b = append(c.b, *v...)
+		return
 	}
+	if n > uint64(len(c.b)) {
+		c.fail()
+		return
+	}
+	if *v = ""; n == 0 {
+		return
+	}
+	if c.text == "" {
+		c.text = string(c.b)
+	}
+	*v = c.text[len(c.text)-len(c.b):][:n]
+	c.b = c.b[n:]
 }
 
 // bytes aliases the input when it decodes.
@@ -129,13 +153,17 @@ func list[T any](c *coder, s *[]T, each func(*coder, *T)) {
 			c.fail()
 			return
 		}
+		if n == 0 {
+			return
+		}
+		*s = make([]T, 0, min(n, 64))
 		for range n {
 			if c.bad {
 				return
 			}
 			var v T
-			each(c, &v)
 			*s = append(*s, v)
+			each(c, &(*s)[len(*s)-1])
 		}
 		return
 	}
@@ -229,22 +257,6 @@ func codeDelta(c *coder, d *Delta) {
 		c.name(&s.Name)
 		c.bytes(&s.Facets)
 		list(c, &s.Partitions, codeString)
-	})
-}
-
-func codeRecord(c *coder, r *Record) {
-	c.name(&r.Subject)
-	c.string(&r.Origin)
-	list(c, &r.Runs, func(c *coder, r *Run) {
-		c.string(&r.ID)
-		c.int64(&r.Start)
-		c.int64(&r.End)
-		c.int64(&r.Complete)
-		c.int64(&r.Failed)
-		small(c, &r.FailState)
-		c.bool(&r.Streaming)
-		c.bool(&r.Deletes)
-		list(c, &r.Parts, func(c *coder, p *Part) { c.uint(&p.Hash); c.int64(&p.First); c.int64(&p.Last) })
 	})
 }
 

@@ -165,16 +165,18 @@ func (f *Facts) forget(names []string) {
 
 // Fold lays parts over each other, in order, and brings the whole to its one
 // normal form: parts that say the same in another order give the same content.
-func Fold(parts ...*Content) *Content {
+func Fold(parts ...*Content) *Content { return fold(new(ids), parts...) }
+
+func fold(ids *ids, parts ...*Content) *Content {
 	var whole Content
 	for _, p := range parts {
-		whole.add(p)
+		whole.add(ids, p)
 	}
 	whole.normalize()
 	return &whole
 }
 
-func (c *Content) add(next *Content) {
+func (c *Content) add(ids *ids, next *Content) {
 	for _, n := range next.Facts.Deleted {
 		switch n {
 		case FactSQL:
@@ -198,24 +200,27 @@ func (c *Content) add(next *Content) {
 	if next.SQL != "" {
 		c.SQL, c.Dialect = next.SQL, next.Dialect
 	}
-	c.Reads = addDatasets(c.Reads, next.Reads)
-	c.Writes = addDatasets(c.Writes, next.Writes)
+	c.Reads = addDatasets(ids, c.Reads, next.Reads)
+	c.Writes = addDatasets(ids, c.Writes, next.Writes)
 	if len(next.Processes) > 0 {
 		c.Processes = next.Processes
 	}
 }
 
-func addDatasets(have, next []Dataset) []Dataset {
+func addDatasets(ids *ids, have, next []Dataset) []Dataset {
 	if len(next) == 0 {
 		return have
 	}
+	if len(have) == 0 && ids.distinct(next) {
+		return slices.Clip(next)
+	}
 	at := make(map[ID]int, len(have)+len(next))
 	for i := range have {
-		at[have[i].Name.ID()] = i
+		at[ids.of(have[i].Name)] = i
 	}
-	have = slices.Clip(have)
+	have = slices.Grow(slices.Clip(have), len(next))
 	for _, d := range next {
-		id := d.Name.ID()
+		id := ids.of(d.Name)
 		i, ok := at[id]
 		if !ok {
 			at[id] = len(have)
@@ -288,25 +293,27 @@ func (l *Lineage) normal() *Lineage {
 	if l == nil {
 		return nil
 	}
-	n := Lineage{Complete: l.Complete, Inputs: sortedUnique(l.Inputs, compareSources)}
-	at := map[string]int{}
-	for _, c := range l.Columns {
-		i, ok := at[c.Column]
-		if !ok {
-			i = len(n.Columns)
-			at[c.Column] = i
-			n.Columns = append(n.Columns, ColumnLineage{Column: c.Column})
+	n := Lineage{Complete: l.Complete, Inputs: sortedUnique(l.Inputs, compareSources), Columns: slices.Clone(l.Columns)}
+	slices.SortStableFunc(n.Columns, func(a, b ColumnLineage) int { return cmp.Compare(a.Column, b.Column) })
+	kept := n.Columns[:0]
+	for _, c := range n.Columns {
+		if last := len(kept) - 1; last >= 0 && kept[last].Column == c.Column {
+			kept[last].Inputs = append(slices.Clip(kept[last].Inputs), c.Inputs...)
+		} else {
+			kept = append(kept, c)
 		}
-		n.Columns[i].Inputs = append(n.Columns[i].Inputs, c.Inputs...)
 	}
+	n.Columns = kept
 	for i := range n.Columns {
 		n.Columns[i].Inputs = sortedUnique(n.Columns[i].Inputs, compareSources)
 	}
-	slices.SortFunc(n.Columns, func(a, b ColumnLineage) int { return cmp.Compare(a.Column, b.Column) })
 	return &n
 }
 
 func compareSources(a, b Source) int {
+	if c := a.Name.Compare(b.Name); c != 0 {
+		return c
+	}
 	m := 0
 	if a.Masking != b.Masking {
 		m = 1
@@ -314,15 +321,22 @@ func compareSources(a, b Source) int {
 			m = -1
 		}
 	}
-	return cmp.Or(a.Name.Compare(b.Name), cmp.Compare(a.Kinds, b.Kinds), cmp.Compare(a.Detail, b.Detail),
+	return cmp.Or(cmp.Compare(a.Kinds, b.Kinds), cmp.Compare(a.Detail, b.Detail),
 		cmp.Compare(a.Expression, b.Expression), m)
 }
 
+// sortedUnique sorts a list and drops what repeats. It leaves s as it is, and
+// may return it.
 func sortedUnique[T comparable](s []T, compare func(a, b T) int) []T {
 	if len(s) == 0 {
 		return nil
 	}
-	s = slices.Clone(s)
-	slices.SortFunc(s, compare)
-	return slices.Compact(s)
+	for i := 1; i < len(s); i++ {
+		if compare(s[i-1], s[i]) >= 0 {
+			s = slices.Clone(s)
+			slices.SortFunc(s, compare)
+			return slices.Compact(s)
+		}
+	}
+	return slices.Clip(s)
 }

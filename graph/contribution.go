@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -13,23 +12,24 @@ import (
 type Contribution struct {
 	Record Record
 	parts  map[uint64]*partContent
-	folded map[string]*foldedContent
-}
-
-// A foldedContent is what a list of parts folds to, and its binary form. It is
-// never written to again.
-type foldedContent struct {
-	content *Content
-	bytes   []byte // nil until compared
+	folded map[string]*Content // by the hashes of parts; shared, never changed
+	ids    *ids
+	// bare: the parts are not at hand.
+	bare bool
 }
 
 // NewContribution joins a record with the stored form of its parts, by hash.
 func NewContribution(r Record, parts map[uint64][]byte) *Contribution {
-	c := &Contribution{Record: r, parts: make(map[uint64]*partContent, len(parts))}
+	c := &Contribution{Record: r, ids: new(ids)}
+	c.setParts(parts)
+	return c
+}
+
+func (c *Contribution) setParts(parts map[uint64][]byte) {
+	c.parts = make(map[uint64]*partContent, len(parts))
 	for h, b := range parts {
 		c.parts[h] = &partContent{bytes: b}
 	}
-	return c
 }
 
 // At returns what the contribution says at a time, Forever being now. Its
@@ -75,14 +75,6 @@ func (c *Contribution) part(hash uint64) (*Content, error) {
 
 // fold folds parts; the content is shared, and must not be changed.
 func (c *Contribution) fold(hashes []uint64) (*Content, error) {
-	f, err := c.foldOnce(hashes)
-	if err != nil {
-		return nil, err
-	}
-	return f.content, nil
-}
-
-func (c *Contribution) foldOnce(hashes []uint64) (*foldedContent, error) {
 	key := make([]byte, 0, 64)
 	for _, h := range hashes {
 		key = binary.BigEndian.AppendUint64(key, h)
@@ -98,9 +90,9 @@ func (c *Contribution) foldOnce(hashes []uint64) (*foldedContent, error) {
 		}
 		parts[i] = p
 	}
-	f := &foldedContent{content: Fold(parts...)}
+	f := fold(c.ids, parts...)
 	if c.folded == nil {
-		c.folded = map[string]*foldedContent{}
+		c.folded = map[string]*Content{}
 	}
 	c.folded[string(key)] = f
 	return f, nil
@@ -113,18 +105,13 @@ func (c *Contribution) segments() ([]Segment, error) {
 		if slices.Equal(a, b) {
 			return true
 		}
-		x, err := c.foldOnce(a)
-		y, err2 := c.foldOnce(b)
+		x, err := c.fold(a)
+		y, err2 := c.fold(b)
 		if err = cmp.Or(err, err2); err != nil {
 			failed = err
 			return false
 		}
-		for _, f := range [...]*foldedContent{x, y} {
-			if f.bytes == nil {
-				f.bytes = AppendContent(nil, f.content)
-			}
-		}
-		return bytes.Equal(x.bytes, y.bytes)
+		return x.equal(y)
 	})
 	return segs, failed
 }
@@ -136,15 +123,16 @@ func (c *Contribution) written(i int) (writes []ID, drops []drop, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, d := range whole.Writes {
+	for i := range whole.Writes {
+		d := &whole.Writes[i]
+		own := c.ids.of(d.Name)
 		if d.Lifecycle != LifecycleDrop {
-			writes = append(writes, d.Name.ID())
-			writes = append(writes, d.standsFor()...)
+			writes = append(append(writes, own), d.standsFor(c.ids)...)
 		}
-		if d.Lifecycle == LifecycleDrop || !d.RenamedFrom.IsZero() {
-			x := drop{node: d.Name.ID(), at: run.End}
+		if d.drops() {
+			x := drop{node: own, at: run.End}
 			if d.Lifecycle != LifecycleDrop {
-				x.node, x.to = d.RenamedFrom.ID(), d.Name
+				x.node, x.to = c.ids.of(d.RenamedFrom), d.Name
 			}
 			for _, p := range run.Parts {
 				said, err := c.part(p.Hash)
@@ -152,14 +140,14 @@ func (c *Contribution) written(i int) (writes []ID, drops []drop, err error) {
 					return nil, nil, err
 				}
 				if slices.ContainsFunc(said.Writes, func(w Dataset) bool {
-					return w.Lifecycle == d.Lifecycle && w.Name.ID() == d.Name.ID()
+					return w.Lifecycle == d.Lifecycle && c.ids.of(w.Name) == own
 				}) {
 					x.at = p.Last
 				}
 			}
 			drops = append(drops, x)
 			if d.Lifecycle == LifecycleDrop {
-				for _, id := range d.standsFor() {
+				for _, id := range d.standsFor(c.ids) {
 					drops = append(drops, drop{node: id, at: x.at})
 				}
 			}
@@ -170,16 +158,18 @@ func (c *Contribution) written(i int) (writes []ID, drops []drop, err error) {
 
 // standsFor lists the names that the dataset is said to stand for: who writes
 // or drops a location writes or drops its table.
-func (d *Dataset) standsFor() []ID {
-	var ids []ID
-	own := d.Name.ID()
+func (d *Dataset) standsFor(ids *ids) []ID {
+	var others []ID
 	for _, a := range d.Aliases {
-		if a.From.ID() == own {
-			ids = append(ids, a.To.ID())
+		if ids.of(a.From) == ids.of(d.Name) {
+			others = append(others, ids.of(a.To))
 		}
 	}
-	return ids
+	return others
 }
+
+// drops reports whether the dataset, or the one that it was before, is gone.
+func (d *Dataset) drops() bool { return d.Lifecycle == LifecycleDrop || !d.RenamedFrom.IsZero() }
 
 type drop struct {
 	node ID

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -31,7 +30,13 @@ type Row struct {
 
 // Compare orders rows by layer, direction and node.
 func (r Row) Compare(o Row) int {
-	return cmp.Or(cmp.Compare(r.Layer, o.Layer), cmp.Compare(r.Dir, o.Dir), r.Node.Compare(o.Node))
+	switch {
+	case r.Layer != o.Layer:
+		return cmp.Compare(r.Layer, o.Layer)
+	case r.Dir != o.Dir:
+		return cmp.Compare(r.Dir, o.Dir)
+	}
+	return r.Node.Compare(o.Node)
 }
 
 // A Target is the other end of a flow.
@@ -74,7 +79,29 @@ type Rows struct {
 // Derive computes the rows that the content of a contribution implies. It is
 // pure; the engines, the plan and asOf readers share it.
 func Derive(subject Name, origin string, c *Content) Rows {
-	d := deriver{subject: subject.ID(), origin: origin, rows: map[Row]map[ID]Target{}, named: map[NamedRow]bool{}, aliases: map[[2]ID]bool{}}
+	d := derive(new(ids), subject, origin, c)
+	r := Rows{Flows: make(map[Row][]Target, len(d.flows)), Pieces: d.pieces, Named: d.named, Aliases: d.aliases}
+	for _, f := range d.flows {
+		r.Flows[f.row] = f.targets
+	}
+	return r
+}
+
+// A derivation is Rows with the flows as a sorted list.
+type derivation struct {
+	flows   []flowRow
+	pieces  []PieceRow
+	named   []NamedRow
+	aliases [][2]ID
+}
+
+type flowRow struct {
+	row     Row
+	targets []Target
+}
+
+func derive(ids *ids, subject Name, origin string, c *Content) derivation {
+	d := deriver{ids: ids, subject: ids.of(subject), origin: origin, halves: ids.halves[:0]}
 	process := subject.Kind == ProcessKind
 	if process {
 		f := c.Facts
@@ -86,29 +113,35 @@ func Derive(subject Name, origin string, c *Content) Rows {
 	for i := range c.Reads {
 		d.dataset(&c.Reads[i], RankReader)
 	}
-	named := map[ID]bool{} // inputs that a lineage of the content names
+	var named []ID // inputs that a lineage of the content names
 	for i := range c.Writes {
 		w := &c.Writes[i]
 		rank := RankWriter
-		if w.Name.ID() == d.subject {
+		if ids.of(w.Name) == d.subject {
 			rank = RankSelf
 		}
 		d.dataset(w, rank)
-		w.Lineage.sources(func(s *Source) { named[s.Name.DataStore().ID()] = true })
+		w.Lineage.sources(func(s *Source) {
+			if id := ids.base(s.Name); len(named) == 0 || named[len(named)-1] != id {
+				named = append(named, id)
+			}
+		})
 	}
+	slices.SortFunc(named, ID.Compare)
+	named = slices.Compact(named)
 
 	var all, orphans []ID // inputs; inputs of which no lineage speaks
 	for i := range c.Reads {
-		id := c.Reads[i].Name.ID()
+		id := ids.of(c.Reads[i].Name)
 		all = append(all, id)
-		if !named[id] {
+		if _, ok := slices.BinarySearchFunc(named, id, ID.Compare); !ok {
 			orphans = append(orphans, id)
 		}
 	}
 	var plain []ID // outputs without lineage
 	for i := range c.Writes {
 		w := &c.Writes[i]
-		out := w.Name.ID()
+		out := ids.of(w.Name)
 		switch {
 		case w.Lifecycle == LifecycleDrop:
 			continue
@@ -127,27 +160,33 @@ func Derive(subject Name, origin string, c *Content) Rows {
 		}
 	}
 	if process {
-		for _, in := range all {
-			named[in] = true
-		}
-		for _, in := range slices.SortedFunc(maps.Keys(named), ID.Compare) {
-			d.flow(UseLayer, in, Target{ID: d.subject})
+		for _, list := range [...][]ID{named, all} {
+			for _, in := range list {
+				d.flow(UseLayer, in, Target{ID: d.subject})
+			}
 		}
 		d.fan(all, plain)
 	}
 	for _, p := range c.Processes {
-		d.flow(ControlLayer, p.From.ID(), Target{ID: p.To.ID(), Kinds: p.Kinds})
+		d.flow(ControlLayer, ids.of(p.From), Target{ID: ids.of(p.To), Kinds: p.Kinds})
 	}
 	return d.done()
 }
 
 type deriver struct {
+	ids     *ids
 	subject ID
 	origin  string
-	rows    map[Row]map[ID]Target
+	halves  []half
 	pieces  []PieceRow
-	named   map[NamedRow]bool
-	aliases map[[2]ID]bool
+	named   []NamedRow
+	aliases [][2]ID
+}
+
+// A half is a flow at one of its ends.
+type half struct {
+	row    Row
+	target Target
 }
 
 func (d *deriver) piece(node ID, rank uint8, f Facts) {
@@ -164,10 +203,10 @@ func (d *deriver) dataset(ds *Dataset, rank uint8) {
 	if _, folded := ds.Name.Folded(); folded != ds.Name.Name {
 		f.Display = cmp.Or(f.Display, ds.Name.Name)
 	}
-	d.piece(ds.Name.ID(), rank, f)
+	d.piece(d.ids.of(ds.Name), rank, f)
 	for _, a := range ds.Aliases {
-		if from, to := a.From.ID(), a.To.ID(); from != to {
-			d.aliases[[2]ID{from, to}] = true
+		if from, to := d.ids.of(a.From), d.ids.of(a.To); from != to {
+			d.aliases = append(d.aliases, [2]ID{from, to})
 		}
 	}
 }
@@ -187,25 +226,12 @@ func (l *Lineage) sources(f func(*Source)) {
 	}
 }
 
-// flow adds a flow at both of its ends; flows between the same two join.
+// flow adds a flow at both of its ends.
 func (d *deriver) flow(layer Layer, from ID, to Target) {
-	d.half(Row{Layer: layer, Dir: Downstream, Node: from}, to)
+	d.halves = append(d.halves, half{Row{Layer: layer, Dir: Downstream, Node: from}, to})
 	back := to
 	back.ID = from
-	d.half(Row{Layer: layer, Dir: Upstream, Node: to.ID}, back)
-}
-
-func (d *deriver) half(r Row, t Target) {
-	targets := d.rows[r]
-	if targets == nil {
-		targets = map[ID]Target{}
-		d.rows[r] = targets
-	}
-	if have, ok := targets[t.ID]; ok {
-		t.Kinds |= have.Kinds
-		t.Coarse = t.Coarse && have.Coarse
-	}
-	targets[t.ID] = t
+	d.halves = append(d.halves, half{Row{Layer: layer, Dir: Upstream, Node: to.ID}, back})
 }
 
 // fan connects inputs to outputs where no pairs are known: directly where one
@@ -231,10 +257,10 @@ func (d *deriver) fan(ins, outs []ID) {
 
 func (d *deriver) lineage(out ID, l *Lineage) {
 	source := func(s *Source, to ID) {
-		from := s.Name.ID()
+		from := d.ids.of(s.Name)
 		table := Target{ID: out, Kinds: s.Kinds, Coarse: !from.IsColumn()}
 		if from.IsColumn() {
-			d.named[NamedRow{Column: from, Display: s.Name.Column}] = true
+			d.named = append(d.named, NamedRow{Column: from, Display: s.Name.Column})
 		}
 		if from.IsColumn() || to.IsColumn() {
 			d.flow(ColumnLayer, from, Target{ID: to, Kinds: s.Kinds})
@@ -247,31 +273,61 @@ func (d *deriver) lineage(out ID, l *Lineage) {
 	}
 	for i := range l.Columns {
 		c := &l.Columns[i]
-		to := out.Column(c.Column)
-		d.named[NamedRow{Column: to, Display: c.Column}] = true
+		to := d.ids.column(out, c.Column)
+		d.named = append(d.named, NamedRow{Column: to, Display: c.Column})
 		for j := range c.Inputs {
 			source(&c.Inputs[j], to)
 		}
 	}
 }
 
-func (d *deriver) done() Rows {
-	r := Rows{Flows: make(map[Row][]Target, len(d.rows))}
-	for row, targets := range d.rows {
-		r.Flows[row] = slices.SortedFunc(maps.Values(targets), func(a, b Target) int { return a.ID.Compare(b.ID) })
+func (d *deriver) done() derivation {
+	slices.SortFunc(d.halves, func(a, b half) int {
+		if c := a.row.Compare(b.row); c != 0 {
+			return c
+		}
+		return a.target.ID.Compare(b.target.ID)
+	})
+	targets := make([]Target, 0, len(d.halves)) // of all rows
+	rows := 0
+	for i := range d.halves {
+		if i == 0 || d.halves[i].row != d.halves[i-1].row {
+			rows++
+		}
 	}
-	r.Pieces = d.pieces
-	slices.SortStableFunc(r.Pieces, func(a, b PieceRow) int {
-		return cmp.Or(a.Node.Compare(b.Node), cmp.Compare(a.Rank, b.Rank))
-	})
-	r.Named = slices.SortedFunc(maps.Keys(d.named), func(a, b NamedRow) int {
-		return cmp.Or(a.Column.Compare(b.Column), cmp.Compare(a.Display, b.Display))
-	})
-	r.Aliases = slices.SortedFunc(maps.Keys(d.aliases), func(a, b [2]ID) int {
-		return cmp.Or(a[0].Compare(b[0]), a[1].Compare(b[1]))
-	})
+	r := derivation{flows: make([]flowRow, 0, rows), pieces: d.pieces}
+	for i := 0; i < len(d.halves); {
+		row, from := d.halves[i].row, len(targets)
+		for ; i < len(d.halves) && d.halves[i].row == row; i++ {
+			t := d.halves[i].target
+			if n := len(targets); n > from && targets[n-1].ID == t.ID { // flows between the same two join
+				targets[n-1].Kinds |= t.Kinds
+				targets[n-1].Coarse = targets[n-1].Coarse && t.Coarse
+				continue
+			}
+			targets = append(targets, t)
+		}
+		r.flows = append(r.flows, flowRow{row, targets[from:len(targets):len(targets)]})
+	}
+	d.ids.halves = d.halves
+	slices.SortStableFunc(r.pieces, func(a, b PieceRow) int { return a.compare(&b) })
+	slices.SortFunc(d.named, NamedRow.compare)
+	r.named = slices.Compact(d.named)
+	slices.SortFunc(d.aliases, compareAliases)
+	r.aliases = slices.Compact(d.aliases)
 	return r
 }
+
+// compare orders pieces by their place: the node and the rank.
+func (p *PieceRow) compare(o *PieceRow) int {
+	return cmp.Or(p.Node.Compare(o.Node), cmp.Compare(p.Rank, o.Rank))
+}
+
+func (r NamedRow) compare(o NamedRow) int {
+	return cmp.Or(r.Column.Compare(o.Column), cmp.Compare(r.Display, o.Display))
+}
+
+func compareAliases(a, b [2]ID) int { return cmp.Or(a[0].Compare(b[0]), a[1].Compare(b[1])) }
 
 // Mentions calls f with every name that a content speaks of; writes is true
 // for data stores that it writes or drops.

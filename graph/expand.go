@@ -95,23 +95,31 @@ func (w *walker) allHops(ctx context.Context, from []Handle, ask *Ask, bound *Bo
 func (w *walker) ends(from Handle, to []uint32) error {
 	if w.o.Granularity == Columns {
 		w.settle(from, int32(w.level))
-	}
-	if w.taking == takeIn {
 		for _, t := range to {
-			if h := Handle(t); h.Class() == HubClass {
-				if w.enter(Hop{From: from, To: h}) {
-					w.entered = append(w.entered, h)
-				}
-			} else {
-				w.reach(h, int32(w.level+1))
-			}
+			w.end(from, Handle(t))
 		}
 		return nil
 	}
+	// Most ends of most flows are data stores that have been reached: what is
+	// below is marks.get of them, with all that stays the same kept at hand.
+	dir, words := w.dist.dirs[DataStoreClass], w.dist.words
 	for _, t := range to {
-		w.reach(Handle(t), int32(w.level+1))
+		if page := int(t >> pageShift); page < len(dir) && words[dir[page]<<pageShift|t&(pageSize-1)] != 0 {
+			continue
+		}
+		w.end(from, Handle(t))
+		dir, words = w.dist.dirs[DataStoreClass], w.dist.words
 	}
 	return nil
+}
+
+// end takes one hop.
+func (w *walker) end(from, to Handle) {
+	if w.taking != takeIn || to.Class() != HubClass {
+		w.reach(to, int32(w.level+1))
+	} else if w.enter(Hop{From: from, To: to}) {
+		w.entered = append(w.entered, to)
+	}
 }
 
 func (w *walker) taken(hops []Hop) error {

@@ -52,17 +52,12 @@ type Name struct {
 // namespace folds (see Folded) share it.
 func (n Name) ID() ID {
 	ns, name := n.Folded()
-	var head [1 + 3*binary.MaxVarintLen32]byte
-	b := append(head[:0], byte(n.Kind))
+	var room [256]byte // most names need no memory of their own
+	b := append(room[:0], byte(n.Kind))
 	b = binary.AppendUvarint(b, uint64(len(n.Region)))
 	b = binary.AppendUvarint(b, uint64(len(ns)))
-	h := sha256.New()
-	h.Write(b)
-	h.Write([]byte(n.Region))
-	h.Write([]byte(ns))
-	h.Write([]byte(name))
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
+	b = append(append(append(b, n.Region...), ns...), name...)
+	sum := sha256.Sum256(b)
 	var id ID
 	copy(id[:16], sum[:])
 	id[0] = id[0]&0x3f | byte(n.Kind)<<6

@@ -27,15 +27,24 @@ const Expiring RunState = 255
 // Missing must have returned nothing for d. It is pure but for s; on an error
 // s is as it was.
 func Plan(s *State, d *Delta) (Planned, error) {
-	k := d.Key()
+	know := s.known(d)
+	k := know.key
 	old := s.contributions[k]
+	if old != nil {
+		if n, ok := s.repeats(old, d); ok && n.IsZero() {
+			return s.repeat(old, d), nil
+		}
+		if old.bare {
+			return Planned{}, fmt.Errorf("plan %s of %s without its parts", d.Subject, d.Origin)
+		}
+	}
 	if old == nil {
 		if d.State == Expiring {
 			return Planned{}, nil
 		}
-		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}}
+		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}, ids: &s.ids}
 	}
-	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts), folded: maps.Clone(old.folded)}
+	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts), folded: maps.Clone(old.folded), ids: &s.ids}
 	if next.parts == nil {
 		next.parts = map[uint64]*partContent{}
 	}
@@ -43,11 +52,11 @@ func Plan(s *State, d *Delta) (Planned, error) {
 	if d.State == Expiring {
 		horizon = d.Time
 	} else {
-		var part uint64
-		if b := AppendContent(nil, &d.Says); len(b) > len(nothingSaid) || d.Says.Streaming {
-			part = hash64(b)
+		part := know.hash
+		if part != 0 {
 			if _, ok := next.parts[part]; !ok {
-				next.parts[part] = &partContent{bytes: b}
+				s.buf = AppendContent(s.buf[:0], &d.Says)
+				next.parts[part] = &partContent{bytes: bytes.Clone(s.buf)}
 			}
 			if p := next.parts[part]; p.content == nil {
 				p.content = &d.Says // what decoding would give
@@ -63,9 +72,12 @@ func Plan(s *State, d *Delta) (Planned, error) {
 	if err != nil {
 		return Planned{}, err
 	}
-	next.Record.prune(is, horizon)
-	if is, err = next.segments(); err != nil {
-		return Planned{}, err
+	if runs := len(next.Record.Runs); runs > 0 {
+		if next.Record.prune(is, horizon); len(next.Record.Runs) < runs {
+			if is, err = next.segments(); err != nil {
+				return Planned{}, err
+			}
+		}
 	}
 	p := Planned{Touch: Touch{Key: k, Time: d.Time, Seen: d.Seen}}
 	if !next.Record.equal(&old.Record) || len(old.Record.Runs) == 0 {
@@ -78,10 +90,8 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		return Planned{}, err
 	}
 	ch.Lives = lives
-	if !slices.EqualFunc(old.versions(), next.versions(), slices.Equal) {
-		if err := ch.index(old, next); err != nil {
-			return Planned{}, err
-		}
+	if err := ch.index(old, next); err != nil {
+		return Planned{}, err
 	}
 	if ch.History = !sameSegments(was, is); ch.History {
 		if err := ch.rows(old, was, next, is); err != nil {
@@ -90,7 +100,7 @@ func Plan(s *State, d *Delta) (Planned, error) {
 	}
 	if len(old.Record.Runs) == 0 && len(ch.Index) == 0 {
 		// A subject that has said nothing yet is known by its name.
-		ch.Names = []Name{d.Subject.folded()}
+		ch.Names, ch.NameIDs = []Name{d.Subject.folded()}, []ID{k.Subject}
 		ch.Index = []IndexEdit{{Node: k.Subject, Put: true}}
 	}
 	if len(ch.PutParts)+len(ch.DropParts) == 0 && !ch.Visible() {
@@ -101,10 +111,24 @@ func Plan(s *State, d *Delta) (Planned, error) {
 	return p, nil
 }
 
-var nothingSaid = AppendContent(nil, &Content{})
+// repeat plans a delta that repeats what the contribution says.
+func (s *State) repeat(old *Contribution, d *Delta) Planned {
+	k := s.known(d)
+	next := *old
+	next.Record.add(d, k.hash)
+	if k.drop >= 0 {
+		next.Record.Runs = slices.Delete(next.Record.Runs, k.drop, k.drop+1)
+	}
+	p := Planned{Touch: Touch{Key: k.key, Time: d.Time, Seen: d.Seen}}
+	if !next.Record.equal(&old.Record) {
+		p.Touch.Record = &next.Record
+	}
+	s.commit(k.key, &next, nil)
+	return p
+}
 
 func (c *Change) parts(old, next *Contribution) {
-	refs := map[uint64]bool{}
+	refs := make(map[uint64]bool, 2)
 	for i := range next.Record.Runs {
 		for _, p := range next.Record.Runs[i].Parts {
 			refs[p.Hash] = true
@@ -144,116 +168,171 @@ func (c *Change) rows(old *Contribution, was []Segment, next *Contribution, is [
 	if err != nil {
 		return err
 	}
-	for row, targets := range after.Flows {
-		if !slices.Equal(before.Flows[row], targets) {
-			c.Flows = append(c.Flows, FlowEdit{Row: row, Targets: targets, Was: before.Flows[row]})
-		}
-	}
-	for row, targets := range before.Flows {
-		if _, ok := after.Flows[row]; !ok {
-			c.Flows = append(c.Flows, FlowEdit{Row: row, Was: targets})
-		}
-	}
-	slices.SortFunc(c.Flows, func(a, b FlowEdit) int { return a.Row.Compare(b.Row) })
-	type place struct {
-		node ID
-		rank uint8
-	}
-	hadFacts := map[place]*Facts{}
-	for i := range before.Pieces {
-		p := &before.Pieces[i]
-		hadFacts[place{p.Node, p.Rank}] = &p.Facts
-	}
-	for i := range after.Pieces {
-		p := &after.Pieces[i]
-		at := place{p.Node, p.Rank}
-		had := hadFacts[at]
-		delete(hadFacts, at)
-		if had == nil || from1 != from2 || !bytes.Equal(AppendFacts(nil, had), AppendFacts(nil, &p.Facts)) {
-			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: from2, Was: had, WasFrom: from1})
-		}
-	}
-	for i := range before.Pieces {
-		p := &before.Pieces[i]
-		if had := hadFacts[place{p.Node, p.Rank}]; had != nil {
-			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Was: had, WasFrom: from1})
-		}
-	}
-	difference(before.Named, after.Named, func(r NamedRow, put bool) { c.Named = append(c.Named, NamedEdit{r, put}) })
-	difference(before.Aliases, after.Aliases, func(a [2]ID, put bool) {
+	c.flows(before.flows, after.flows)
+	c.pieces(before.pieces, from1, after.pieces, from2)
+	difference(before.named, after.named, NamedRow.compare, func(r NamedRow, put bool) { c.Named = append(c.Named, NamedEdit{r, put}) })
+	difference(before.aliases, after.aliases, compareAliases, func(a [2]ID, put bool) {
 		c.Aliases = append(c.Aliases, AliasEdit{From: a[0], To: a[1], Put: put})
 	})
 	return nil
 }
 
-// difference calls f with what only one of two lists has.
-func difference[T comparable](before, after []T, f func(v T, put bool)) {
-	had := make(map[T]bool, len(before))
-	for _, v := range before {
-		had[v] = true
+// flows adds what differs between two sorted lists of flows.
+func (c *Change) flows(before, after []flowRow) {
+	if len(before) == 0 {
+		c.Flows = make([]FlowEdit, 0, len(after))
 	}
-	for _, v := range after {
-		if !had[v] {
-			f(v, true)
+	for len(before)+len(after) > 0 {
+		switch order := firstOf(before, after, func(a, b flowRow) int { return a.row.Compare(b.row) }); {
+		case order < 0:
+			c.Flows = append(c.Flows, FlowEdit{Row: before[0].row, Was: before[0].targets})
+			before = before[1:]
+		case order > 0:
+			c.Flows = append(c.Flows, FlowEdit{Row: after[0].row, Targets: after[0].targets})
+			after = after[1:]
+		default:
+			if !slices.Equal(before[0].targets, after[0].targets) {
+				c.Flows = append(c.Flows, FlowEdit{Row: after[0].row, Targets: after[0].targets, Was: before[0].targets})
+			}
+			before, after = before[1:], after[1:]
 		}
-		delete(had, v)
 	}
-	for _, v := range before {
-		if had[v] {
-			f(v, false)
+}
+
+// pieces adds what differs between two sorted lists of pieces, said since two
+// times.
+func (c *Change) pieces(before []PieceRow, since1 int64, after []PieceRow, since2 int64) {
+	for len(before)+len(after) > 0 {
+		switch order := firstOf(before, after, func(a, b PieceRow) int { return a.compare(&b) }); {
+		case order < 0:
+			p := &before[0]
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Was: &p.Facts, WasFrom: since1})
+			before = before[1:]
+		case order > 0:
+			p := &after[0]
+			c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: since2, WasFrom: since1})
+			after = after[1:]
+		default:
+			p, was := &after[0], &before[0]
+			if since1 != since2 || !p.Facts.equal(&was.Facts) {
+				c.Pieces = append(c.Pieces, PieceEdit{Node: p.Node, Rank: p.Rank, Facts: &p.Facts, From: since2, Was: &was.Facts, WasFrom: since1})
+			}
+			before, after = before[1:], after[1:]
+		}
+	}
+}
+
+// firstOf compares the first elements of two sorted lists, one of which may be
+// empty: less than 0 if that of a comes first.
+func firstOf[T any](a, b []T, compare func(a, b T) int) int {
+	switch {
+	case len(a) == 0:
+		return 1
+	case len(b) == 0:
+		return -1
+	}
+	return compare(a[0], b[0])
+}
+
+// difference calls f with what only one of two sorted lists has.
+func difference[T any](before, after []T, compare func(a, b T) int, f func(v T, put bool)) {
+	for len(before)+len(after) > 0 {
+		switch order := firstOf(before, after, compare); {
+		case order < 0:
+			f(before[0], false)
+			before = before[1:]
+		case order > 0:
+			f(after[0], true)
+			after = after[1:]
+		default:
+			before, after = before[1:], after[1:]
 		}
 	}
 }
 
 // current derives the rows that hold now.
-func (c *Contribution) current(segs []Segment) (Rows, int64, error) {
+func (c *Contribution) current(segs []Segment) (derivation, int64, error) {
 	s := Current(segs)
 	if s == nil || s.Deletes {
-		return Rows{}, 0, nil
+		return derivation{}, 0, nil
 	}
 	whole, err := c.fold(s.Parts)
 	if err != nil {
-		return Rows{}, 0, err
+		return derivation{}, 0, err
 	}
-	return Derive(c.Record.Subject, c.Record.Origin, whole), s.From, nil
+	return derive(c.ids, c.Record.Subject, c.Record.Origin, whole), s.From, nil
 }
 
 // index lists the nodes that come into, or fall out of, what the contribution
 // speaks of at any time that is kept, and the names among them that are new.
 func (c *Change) index(old, next *Contribution) error {
-	mentioned := func(con *Contribution, each func(Name)) (map[ID]bool, error) {
-		nodes := map[ID]bool{}
-		contents, err := con.Contents()
-		for _, whole := range contents {
-			whole.Mentions(con.Record.Subject, func(n Name, writes bool) {
-				each(n)
-				base := n.ID().Base()
-				nodes[base] = nodes[base] || writes
-			})
+	was, is := old.versions(), next.versions()
+	same := func(a []uint64) func([]uint64) bool { return func(b []uint64) bool { return slices.Equal(a, b) } }
+	gone := slices.ContainsFunc(was, func(v []uint64) bool { return !slices.ContainsFunc(is, same(v)) })
+	if !gone && len(was) == len(is) {
+		return nil
+	}
+	ids := next.ids
+	if ids.known == nil {
+		ids.known, ids.nodes = map[ID]bool{}, map[ID]bool{}
+	}
+	clear(ids.known)
+	clear(ids.nodes)
+	known, nodes := ids.known, ids.nodes // nodes: whether it writes
+	mention := func(con *Contribution, version []uint64, name func(Name, ID)) error {
+		whole, err := con.fold(version)
+		if err != nil {
+			return err
 		}
-		return nodes, err
+		var last ID
+		whole.Mentions(con.Record.Subject, func(n Name, writes bool) {
+			id := ids.of(n)
+			if id == last && !writes {
+				return
+			}
+			last = id
+			if !known[id] {
+				known[id] = true
+				if name != nil {
+					name(n, id)
+				}
+			}
+			base := id.Base()
+			if had, ok := nodes[base]; !ok || writes && !had {
+				nodes[base] = writes
+			}
+		})
+		return nil
 	}
-	known := map[ID]bool{}
-	before, err := mentioned(old, func(n Name) { known[n.ID()] = true })
-	if err != nil {
-		return err
-	}
-	after, err := mentioned(next, func(n Name) {
-		if id := n.ID(); !known[id] {
-			known[id] = true
-			c.Names = append(c.Names, n.folded())
+	for _, v := range was {
+		if err := mention(old, v, nil); err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
 	}
-	for node, writes := range after {
+	var before map[ID]bool
+	if len(was) > 0 {
+		before = maps.Clone(nodes)
+	}
+	if gone {
+		clear(nodes)
+	}
+	for _, v := range is {
+		if !gone && slices.ContainsFunc(was, same(v)) {
+			continue
+		}
+		if err := mention(next, v, func(n Name, id ID) {
+			c.Names, c.NameIDs = append(c.Names, n.folded()), append(c.NameIDs, id)
+		}); err != nil {
+			return err
+		}
+	}
+	for node, writes := range nodes {
 		if had, ok := before[node]; !ok || had != writes {
 			c.Index = append(c.Index, IndexEdit{Node: node, Writes: writes, Put: true})
 		}
 	}
 	for node := range before {
-		if _, ok := after[node]; !ok {
+		if _, ok := nodes[node]; !ok {
 			c.Index = append(c.Index, IndexEdit{Node: node})
 		}
 	}
@@ -263,12 +342,12 @@ func (c *Change) index(old, next *Contribution) error {
 
 // liveEdits recomputes the lives that d may alter.
 func (s *State) liveEdits(k Key, next *Contribution, d *Delta) ([]LifeEdit, error) {
-	touched, err := s.touched(next, d)
+	touched, drops, err := s.touched(next, d)
 	if err != nil {
 		return nil, err
 	}
 	var edits []LifeEdit
-	for node, drops := range touched {
+	for _, node := range touched {
 		was := s.lives[node]
 		if len(was) == 0 && !drops {
 			continue
@@ -287,6 +366,5 @@ func (s *State) liveEdits(k Key, next *Contribution, d *Delta) ([]LifeEdit, erro
 			edits = append(edits, LifeEdit{Node: node, Life: life})
 		}
 	}
-	slices.SortFunc(edits, func(a, b LifeEdit) int { return a.Node.Compare(b.Node) })
 	return edits, nil
 }

@@ -276,3 +276,75 @@ func (r *Record) Expires(horizon int64) bool {
 	n := len(r.Runs)
 	return n > 0 && r.Runs[0].End <= horizon && (n > 1 || r.Runs[0].Deletes)
 }
+
+// repeats reports whether d, which says part, changes nothing but the record:
+// its run is the newest and says, so far, no more than the one before it, and
+// nothing else. drop is the index of the run that prune would drop for it, or
+// -1. What it reports holds whatever the parts are; where it can't tell without
+// them it says no.
+func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
+	n := len(r.Runs)
+	if n == 0 || d.Run == "" || d.State == Deleting || d.State == Expiring || d.Says.Streaming {
+		return 0, false
+	}
+	at := n // of the run of d
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Streaming || run.Deletes {
+			return 0, false
+		}
+		if run.ID == d.Run {
+			at = i
+		}
+	}
+	before := r.effectiveBefore(at)
+	switch {
+	case at < n-1, at == n && d.Time <= r.Runs[n-1].Start:
+		return 0, false // it may not be the newest
+	case at == n-1:
+		run := &r.Runs[at]
+		if d.Time < run.Start || run.Failed > 0 || d.State == Failed || d.State == Aborted || len(run.Parts) > 1 || len(run.Parts) == 1 && run.Parts[0].Hash != part {
+			return 0, false
+		}
+		if run.effective() {
+			return -1, len(run.Parts) == 1 || part == 0
+		}
+	}
+	switch {
+	case before == nil:
+		return 0, false
+	case d.State == Completed && part == 0:
+		ok = len(before.Parts) == 0
+	case d.State == Completed:
+		ok = len(before.Parts) == 1 && before.Parts[0].Hash == part
+	default:
+		ok = part == 0 || slices.ContainsFunc(before.Parts, func(p Part) bool { return p.Hash == part })
+	}
+	if !ok {
+		return 0, false
+	}
+	// Of the runs that are kept, the oldest is no more one of the newest.
+	old := n - keepRuns
+	if at < n || old < 0 {
+		return -1, true
+	}
+	run := &r.Runs[old]
+	switch began := r.effectiveBefore(old); {
+	case !run.effective():
+		return old, len(run.Parts) == 0
+	case began == nil:
+		return -1, old+1 == n || r.Runs[old+1].Start > run.Start
+	default:
+		return old, samePartHashes(began.Parts, run.Parts)
+	}
+}
+
+// effectiveBefore returns the last run before index i that counts, or nil.
+func (r *Record) effectiveBefore(i int) *Run {
+	for i--; i >= 0; i-- {
+		if r.Runs[i].effective() {
+			return &r.Runs[i]
+		}
+	}
+	return nil
+}

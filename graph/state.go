@@ -5,14 +5,18 @@ import "slices"
 // A Need names what Plan has to see of the store.
 type Need struct {
 	Contributions []Key
-	Lives         []ID
+	// Parts asks for those of contributions that were loaded without.
+	Parts []Key
+	Lives []ID
 	// Writers asks for the contributions that ever wrote or dropped a data
 	// store, whole.
 	Writers []ID
 }
 
 // IsZero reports whether nothing is needed.
-func (n Need) IsZero() bool { return len(n.Contributions)+len(n.Lives)+len(n.Writers) == 0 }
+func (n Need) IsZero() bool {
+	return len(n.Contributions)+len(n.Parts)+len(n.Lives)+len(n.Writers) == 0
+}
 
 // A State is what Plan sees of the store: an overlay that also holds the
 // changes planned before in the same batch. It is not safe for use by many at
@@ -21,19 +25,53 @@ type State struct {
 	contributions map[Key]*Contribution // nil: known to be absent
 	lives         map[ID]Life
 	writers       map[ID]map[Key]bool
-	// wrote holds what the batch did to the sets of writers, for those that
-	// are loaded only later.
-	wrote map[ID]map[Key]bool
+	// wrote holds what was done to the sets of writers, in order, for those
+	// that are loaded only later.
+	wrote map[ID][]wrote
+
+	ids ids
+	// deltas holds what was found of deltas: Missing is asked again and again.
+	deltas map[*Delta]*known
+	buf    []byte
+}
+
+// A wrote says whether a contribution is among the writers of a node.
+type wrote struct {
+	by     Key
+	writes bool
+}
+
+// A known is what was found of a delta.
+type known struct {
+	key Key
+	// hash is that of what it says, 0 where it says nothing.
+	hash uint64
+	// touched and drops are what State.touches says of it.
+	touched []ID
+	drops   bool
+	// of is the contribution for which the two below hold: what its record
+	// says of whether the delta repeats, and the run that goes then.
+	of      *Contribution
+	repeats bool
+	drop    int
 }
 
 // NewState returns a state that knows nothing yet.
 func NewState() *State {
-	return &State{contributions: map[Key]*Contribution{}, lives: map[ID]Life{}, writers: map[ID]map[Key]bool{}, wrote: map[ID]map[Key]bool{}}
+	return &State{contributions: map[Key]*Contribution{}, lives: map[ID]Life{}, writers: map[ID]map[Key]bool{},
+		wrote: map[ID][]wrote{}, deltas: map[*Delta]*known{}}
 }
 
 // PutContribution tells the state what the store has under a key: nil where
 // it has nothing. parts holds the stored form of each part.
 func (s *State) PutContribution(k Key, r *Record, parts map[uint64][]byte) {
+	s.PutRecord(k, r)
+	s.PutParts(k, parts)
+}
+
+// PutRecord is PutContribution without the parts, which few deltas need:
+// Missing asks for them.
+func (s *State) PutRecord(k Key, r *Record) {
 	if _, ok := s.contributions[k]; ok {
 		return
 	}
@@ -41,7 +79,15 @@ func (s *State) PutContribution(k Key, r *Record, parts map[uint64][]byte) {
 		s.contributions[k] = nil
 		return
 	}
-	s.contributions[k] = NewContribution(*r, parts)
+	s.contributions[k] = &Contribution{Record: *r, ids: &s.ids, bare: true}
+}
+
+// PutParts tells the state the parts of a contribution that it has without.
+func (s *State) PutParts(k Key, parts map[uint64][]byte) {
+	if c := s.contributions[k]; c != nil && c.bare {
+		c.setParts(parts)
+		c.bare = false
+	}
 }
 
 // PutLife tells the state the life of a data store, nil where it never died.
@@ -61,29 +107,52 @@ func (s *State) PutWriters(node ID, keys []Key) {
 	for _, k := range keys {
 		set[k] = true
 	}
-	for k, writes := range s.wrote[node] {
-		if writes {
-			set[k] = true
+	for _, w := range s.wrote[node] {
+		if w.writes {
+			set[w.by] = true
 		} else {
-			delete(set, k)
+			delete(set, w.by)
 		}
 	}
 }
 
-// Missing says what is still to be loaded before d can be planned. It is
-// called again after each load, until it returns nothing.
-func (s *State) Missing(d *Delta) (Need, error) {
-	k := d.Key()
-	c, ok := s.contributions[k]
-	if !ok {
-		return Need{Contributions: []Key{k}}, nil
+func (s *State) known(d *Delta) *known {
+	k := s.deltas[d]
+	if k == nil {
+		k = &known{key: Key{Subject: s.ids.of(d.Subject), Origin: d.Origin}}
+		s.buf = AppendContent(s.buf[:0], &d.Says)
+		if len(s.buf) > len(nothingSaid) || d.Says.Streaming {
+			k.hash = hash64(s.buf)
+		}
+		k.touched, k.drops = s.touches(nil, &d.Says)
+		s.deltas[d] = k
 	}
-	touched, err := s.touched(c, d)
+	return k
+}
+
+var nothingSaid = AppendContent(nil, &Content{})
+
+// Missing says what is still to be loaded before d can be planned. It is
+// called again after each load, until it returns nothing. d must not change
+// meanwhile.
+func (s *State) Missing(d *Delta) (Need, error) {
+	k := s.known(d)
+	c, ok := s.contributions[k.key]
+	if !ok {
+		return Need{Contributions: []Key{k.key}}, nil
+	}
+	if c != nil && c.bare {
+		if n, ok := s.repeats(c, d); ok {
+			return n, nil
+		}
+		return Need{Parts: []Key{k.key}}, nil
+	}
+	touched, drops, err := s.touched(c, d)
 	if err != nil {
 		return Need{}, err
 	}
 	var n Need
-	for id, drops := range touched {
+	for _, id := range touched {
 		life, ok := s.lives[id]
 		if !ok {
 			n.Lives = append(n.Lives, id)
@@ -98,38 +167,46 @@ func (s *State) Missing(d *Delta) (Need, error) {
 			continue
 		}
 		for w := range set {
-			if _, ok := s.contributions[w]; !ok {
+			if c, ok := s.contributions[w]; !ok {
 				n.Contributions = append(n.Contributions, w)
+			} else if c != nil && c.bare {
+				n.Parts = append(n.Parts, w)
 			}
 		}
 	}
-	slices.SortFunc(n.Lives, ID.Compare)
-	slices.SortFunc(n.Writers, ID.Compare)
-	slices.SortFunc(n.Contributions, Key.Compare)
-	n.Contributions = slices.Compact(n.Contributions)
+	n.Contributions, n.Parts = sortedUnique(n.Contributions, Key.Compare), sortedUnique(n.Parts, Key.Compare)
 	return n, nil
 }
 
-// touched lists the data stores whose life may depend on d: all that its run
-// writes; with true if the run drops or renames anything, since what parts of
-// a run say of one name meets only when they are folded.
-func (s *State) touched(c *Contribution, d *Delta) (map[ID]bool, error) {
-	touched := map[ID]bool{}
-	drops := false
-	look := func(said *Content) {
-		for i := range said.Writes {
-			w := &said.Writes[i]
-			touched[w.Name.ID()] = false
-			for _, id := range w.standsFor() {
-				touched[id] = false
-			}
-			if !w.RenamedFrom.IsZero() {
-				touched[w.RenamedFrom.ID()] = false
-			}
-			drops = drops || w.Lifecycle == LifecycleDrop || !w.RenamedFrom.IsZero()
+// repeats reports whether planning d changes nothing but the record, as far as
+// is known without the parts, and what lives have to be loaded to tell.
+func (s *State) repeats(c *Contribution, d *Delta) (Need, bool) {
+	k := s.known(d)
+	if k.of != c {
+		k.of = c
+		k.drop, k.repeats = c.Record.repeats(d, k.hash)
+	}
+	if !k.repeats || k.drops {
+		return Need{}, false
+	}
+	var n Need
+	for _, id := range k.touched {
+		if life, ok := s.lives[id]; !ok {
+			n.Lives = append(n.Lives, id)
+		} else if len(life) > 0 {
+			return Need{}, false
 		}
 	}
-	look(&d.Says)
+	return n, true
+}
+
+// touched lists, sorted, the data stores whose life may depend on d: all that
+// its run writes. drops: the run drops or renames one, and it may be any of
+// them, since what parts of a run say of one name meets only when they are
+// folded.
+func (s *State) touched(c *Contribution, d *Delta) (touched []ID, drops bool, err error) {
+	k := s.known(d)
+	touched, drops = slices.Clone(k.touched), k.drops
 	if c != nil && d.Run != "" {
 		for i := range c.Record.Runs {
 			if c.Record.Runs[i].ID != d.Run {
@@ -138,18 +215,29 @@ func (s *State) touched(c *Contribution, d *Delta) (map[ID]bool, error) {
 			for _, p := range c.Record.Runs[i].Parts {
 				said, err := c.part(p.Hash)
 				if err != nil {
-					return nil, err
+					return nil, false, err
 				}
-				look(said)
+				var more bool
+				touched, more = s.touches(touched, said)
+				drops = drops || more
 			}
 		}
 	}
-	if drops {
-		for id := range touched {
-			touched[id] = true
+	slices.SortFunc(touched, ID.Compare)
+	return slices.Compact(touched), drops, nil
+}
+
+// touches appends the data stores that a content writes, drops or renames.
+func (s *State) touches(touched []ID, said *Content) (_ []ID, drops bool) {
+	for i := range said.Writes {
+		w := &said.Writes[i]
+		touched = append(append(touched, s.ids.of(w.Name)), w.standsFor(&s.ids)...)
+		if !w.RenamedFrom.IsZero() {
+			touched = append(touched, s.ids.of(w.RenamedFrom))
 		}
+		drops = drops || w.drops()
 	}
-	return touched, nil
+	return touched, drops
 }
 
 func (s *State) commit(k Key, next *Contribution, c *Change) {
@@ -161,10 +249,7 @@ func (s *State) commit(k Key, next *Contribution, c *Change) {
 		s.lives[e.Node] = e.Life
 	}
 	for _, e := range c.Index {
-		if s.wrote[e.Node] == nil {
-			s.wrote[e.Node] = map[Key]bool{}
-		}
-		s.wrote[e.Node][k] = e.Writes
+		s.wrote[e.Node] = append(s.wrote[e.Node], wrote{k, e.Writes})
 		if s.writers[e.Node] != nil {
 			s.PutWriters(e.Node, nil)
 		}

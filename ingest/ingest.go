@@ -13,7 +13,7 @@ import (
 
 // A Message is one message of a format: one event, one notification.
 type Message struct {
-	// Body is the message; the deltas may keep parts of it.
+	// Body is the message. Its memory is used again: deltas keep no part of it.
 	Body []byte
 	// Region is the region that takes the message in.
 	Region string

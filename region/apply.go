@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"headwater/graph"
@@ -15,17 +16,35 @@ const (
 	batchEntries = 1024
 	batchBytes   = 4 << 20
 	trimEvery    = 2 * time.Second
+	syncEvery    = time.Minute
 	sweepEvery   = time.Hour
 )
 
 // syncer is what a store can do that applies without syncing.
 type syncer interface {
+	// Durable returns the mark of what a crash can't take away.
+	Durable() (graph.Mark, error)
+	// Sync makes that all which was applied.
 	Sync() (graph.Mark, error)
 }
 
 // Run applies what is in the log, and what is appended, until ctx ends. Then
 // it applies what has been acknowledged before and returns.
 func (n *Node) Run(ctx context.Context) error {
+	var trimming sync.WaitGroup
+	stop := make(chan struct{})
+	trimming.Go(func() { n.trimNowAndThen(stop) })
+	err := n.apply(ctx)
+	close(stop)
+	trimming.Wait()
+	if err != nil {
+		return err
+	}
+	return n.trim(true)
+}
+
+// apply is Run without cutting the log.
+func (n *Node) apply(ctx context.Context) error {
 	defer func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -33,7 +52,6 @@ func (n *Node) Run(ctx context.Context) error {
 		close(n.moved)
 		n.moved = make(chan struct{})
 	}()
-	trimmed := time.Now()
 	for {
 		from := n.mark().Position + 1
 		if _, last := n.log.Bounds(); ctx.Err() != nil && last < from {
@@ -46,7 +64,7 @@ func (n *Node) Run(ctx context.Context) error {
 		entries, err := n.log.Read(wait, from, batchEntries, batchBytes)
 		switch {
 		case errors.Is(err, log.ErrClosed):
-			return n.trim()
+			return nil
 		case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			continue
 		case err != nil:
@@ -64,14 +82,8 @@ func (n *Node) Run(ctx context.Context) error {
 				return err
 			}
 		}
-		if time.Since(trimmed) > trimEvery {
-			trimmed = time.Now()
-			if err := n.trim(); err != nil {
-				n.o.Log.Error("cut the log", "region", n.o.Region, "err", err)
-			}
-		}
 	}
-	return n.trim()
+	return nil
 }
 
 func (n *Node) mark() graph.Mark {
@@ -101,14 +113,37 @@ func (n *Node) pause(ctx context.Context, err error) bool {
 	}
 }
 
-// trim cuts the log up to what the store holds durably.
-func (n *Node) trim() error {
-	m := n.mark()
-	if s, ok := n.store.(syncer); ok {
-		var err error
-		if m, err = s.Sync(); err != nil {
-			return err
+// trimNowAndThen cuts the log until stop is closed. A store that takes little
+// in would hold it in memory, and so in the log, for long: it is synced, but
+// not often, since that costs more than what is written.
+func (n *Node) trimNowAndThen(stop <-chan struct{}) {
+	synced := time.Now()
+	for {
+		select {
+		case <-time.After(trimEvery):
+		case <-stop:
+			return
 		}
+		all := time.Since(synced) > syncEvery
+		if all {
+			synced = time.Now()
+		}
+		if err := n.trim(all); err != nil {
+			n.o.Log.Error("cut the log", "region", n.o.Region, "err", err)
+		}
+	}
+}
+
+// trim cuts the log up to what the store holds durably; all makes that everything.
+func (n *Node) trim(all bool) (err error) {
+	m := n.mark()
+	if s, ok := n.store.(syncer); ok && all {
+		m, err = s.Sync()
+	} else if ok {
+		m, err = s.Durable()
+	}
+	if err != nil {
+		return err
 	}
 	return n.log.Trim(m.Position)
 }
@@ -195,7 +230,8 @@ func (n *Node) plan(ctx context.Context, s *graph.State, d *graph.Delta) (p grap
 		return p, fault{err}
 	}
 	for _, seen := range d.Seen {
-		if _, err := graph.SplitFacets(seen.Facets); err != nil {
+		// The store, which can't set a delta aside, splits them.
+		if err := graph.EachFacet(seen.Facets, func(string, []byte) {}); err != nil {
 			return p, fault{err}
 		}
 	}

@@ -147,7 +147,8 @@ func (n *Node) Append(ctx context.Context, events [][]graph.Delta) (ingest.Recei
 		// Nothing to admit: the receipt of what came before.
 		return n.append(ctx, nil)
 	}
-	events, size := n.withRules(events)
+	events = n.withRules(events)
+	size := sizeOf(events)
 	if err := n.admit(size); err != nil {
 		n.Stats.Refused.Add(1)
 		return ingest.Receipt{}, err
@@ -166,6 +167,43 @@ func (n *Node) append(ctx context.Context, events [][]graph.Delta) (ingest.Recei
 		n.Stats.Deltas.Add(uint64(len(e)))
 	}
 	return ingest.Receipt{Region: n.o.Region, Offset: offset}, nil
+}
+
+// sizeOf returns about how many bytes events are.
+func sizeOf(events [][]graph.Delta) (size int64) {
+	name := func(n *graph.Name) { size += int64(len(n.Namespace)+len(n.Name)+len(n.Column)) + 64 }
+	sources := func(list []graph.Source) {
+		for i := range list {
+			name(&list[i].Name)
+			size += int64(len(list[i].Expression))
+		}
+	}
+	for _, deltas := range events {
+		for i := range deltas {
+			d := &deltas[i]
+			name(&d.Subject)
+			size += int64(len(d.Says.SQL) + len(d.Says.Facts.Description))
+			for _, list := range [...][]graph.Dataset{d.Says.Reads, d.Says.Writes} {
+				for j := range list {
+					name(&list[j].Name)
+					for k := range list[j].Facts.Columns {
+						size += int64(len(list[j].Facts.Columns[k].Path)) + 64
+					}
+					if l := list[j].Lineage; l != nil {
+						sources(l.Inputs)
+						for k := range l.Columns {
+							size += int64(len(l.Columns[k].Column)) + 64
+							sources(l.Columns[k].Inputs)
+						}
+					}
+				}
+			}
+			for j := range d.Seen {
+				size += int64(len(d.Seen[j].Facets))
+			}
+		}
+	}
+	return size
 }
 
 // admit reserves size bytes in flight, or says why not.

@@ -84,14 +84,15 @@ func aliasDelta(from, to graph.Name, at int64) graph.Delta {
 }
 
 // withRules adds to events what the naming rules say of names that they have
-// not been applied to, and returns about how many bytes the events are.
-func (n *Node) withRules(events [][]graph.Delta) ([][]graph.Delta, int64) {
-	var size int64
+// not been applied to.
+func (n *Node) withRules(events [][]graph.Delta) [][]graph.Delta {
+	if len(n.o.Rules.Naming) == 0 {
+		return events
+	}
 	for i, deltas := range events {
 		for j := range deltas {
 			deltas[j].Says.Mentions(deltas[j].Subject, func(name graph.Name, _ bool) {
-				size += int64(len(name.Namespace)+len(name.Name)+len(name.Column)) + 64
-				if len(n.o.Rules.Naming) == 0 || name.Kind != graph.DataStoreKind || name.Column != "" {
+				if name.Kind != graph.DataStoreKind || name.Column != "" {
 					return
 				}
 				if to, ok := n.o.Rules.of(name); ok {
@@ -102,7 +103,7 @@ func (n *Node) withRules(events [][]graph.Delta) ([][]graph.Delta, int64) {
 			})
 		}
 	}
-	return events, size
+	return events
 }
 
 // all returns the alias that the rules give each name, by the name's id.

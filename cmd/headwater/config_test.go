@@ -37,7 +37,7 @@ func TestConfigurationWithoutAnythingIsTheDefault(t *testing.T) {
 	c, err := readConfig(t, "")
 	want := defaultConfig()
 	if err != nil || c.Listen != want.Listen || c.Data != want.Data || c.Region != "local" || time.Duration(c.Retention) != 90*24*time.Hour ||
-		c.MinFree != 1<<30 || c.Cache != 256<<20 || time.Duration(c.Timeout) != 10*time.Second || c.LogLevel != "info" || c.Token != "" {
+		c.MinFree != 1<<30 || c.Cache != 384<<20 || time.Duration(c.Timeout) != 10*time.Second || c.LogLevel != "info" || c.Token != "" {
 		t.Errorf("%v, %+v", err, c)
 	}
 }

@@ -19,7 +19,8 @@ const module = "headwater/"
 var layout = map[string][]string{
 	"graph":           {},
 	"graph/graphtest": {"graph"},
-	"graph/pebble":    {"graph"},
+	"graph/topology":  {"graph"},
+	"graph/pebble":    {"graph", "graph/topology"},
 
 	"ingest":             {"graph"},
 	"ingest/openlineage": {"graph", "ingest"},
@@ -33,11 +34,15 @@ var layout = map[string][]string{
 	"web":                {},
 	"cmd/headwater":      {"*"},
 	"cmd/headwater/shop": {},
+	// It measures all of it.
+	"cmd/headwater/bench": {"graph", "graph/graphtest", "graph/pebble"},
 }
 
 // homes says which packages may import each large dependency.
 var homes = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":    {"graph/pebble", "region", "region/log"},
+	"github.com/dgraph-io/ristretto/v2":   {"graph/pebble"},
+	"github.com/jackc/pgx/v5":             {"cmd/headwater/bench"},
 	"github.com/99designs/gqlgen":         {"gateway/api"},
 	"github.com/go-json-experiment/json":  {"ingest/openlineage", "ingest/source"},
 	"go.yaml.in/yaml/v3":                  {"cmd/headwater"},

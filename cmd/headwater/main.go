@@ -32,6 +32,7 @@ func commands(out, log io.Writer) []command {
 		{"delete", "NAMESPACE NAME", "end what is said of a data store or a process", deleteCommand(out)},
 		{"dead", "list|show|replay|drop [ID]", "look after events that could not be applied", deadCommand(out)},
 		{"generate", "", "write the events of a synthetic platform, for capacity tests", generateCommand(out, log)},
+		{"bench", "[FIGURE ...]", "measure what this machine gives, each figure with what it is compared with", benchCommand(out, log)},
 		{"version", "", "print the version", versionCommand(out)},
 	}
 }

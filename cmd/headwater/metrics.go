@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"headwater/graph/topology"
 )
 
 // metrics is what /metrics shows.
@@ -20,7 +22,7 @@ func newMetrics(s *server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		queries: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "headwater_query_seconds", Help: "How long fields of Query took to answer.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 14)}, []string{"field"}),
+			Buckets: prometheus.ExponentialBuckets(0.00002, 2.5, 16)}, []string{"field"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "headwater_query_errors_total", Help: "Fields of Query that answered an error."}, []string{"field"}),
 	}
 	counter := func(name, help string, value func() float64) {
@@ -45,6 +47,15 @@ func newMetrics(s *server) *metrics {
 	gauge("headwater_revision", "Changes that readers could see.", func() float64 { return float64(s.node.Status().Mark.Revision) })
 	gauge("headwater_apply_lag_seconds", "How long the oldest entry has waited to be applied.", func() float64 { return s.node.Status().Lag.Seconds() })
 	gauge("headwater_store_bytes", "Disk that the graph takes.", func() float64 { return float64(s.store.DiskBytes()) })
+	counter("headwater_store_reads_total", "Rows, and scans of rows, that queries read of the graph's disk or its cache.", func() float64 { return float64(s.store.Reads()) })
+	flows := func(value func(topology.Stats) float64) func() float64 {
+		return func() float64 {
+			st, _ := s.store.FlowStats() // zero where they are read from disk
+			return value(st)
+		}
+	}
+	gauge("headwater_flows", "Flows that are kept in memory.", flows(func(st topology.Stats) float64 { return float64(st.Flows) }))
+	gauge("headwater_flow_memory_bytes", "Memory of flows and of the numbers of nodes.", flows(func(st topology.Stats) float64 { return float64(st.FlowBytes + st.NodeBytes) }))
 	return m
 }
 

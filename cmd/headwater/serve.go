@@ -79,7 +79,7 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 			opened, err = nil, errors.Join(err, s.close())
 		}
 	}()
-	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache), Log: logger}); err != nil {
+	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache) / 3 * 2, FactsBytes: int64(c.Cache) / 3, Log: logger}); err != nil {
 		return nil, err
 	}
 	if s.queue, err = log.Open(filepath.Join(c.Data, "log"), log.Options{Log: logger}); err != nil {
@@ -91,7 +91,7 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.intake = source.NewHTTP(source.HTTPOptions{Sink: s.node, Decode: openlineage.Decode, Region: c.Region, Delete: s.node.Delete, Token: c.Token, Log: logger})
+	s.intake = source.NewHTTP(source.HTTPOptions{Sink: s.node, Decode: openlineage.NewDecoder(), Region: c.Region, Delete: s.node.Delete, Token: c.Token, Log: logger})
 	handler, err := s.routes()
 	if err != nil {
 		return nil, err

@@ -24,6 +24,11 @@ type Platform struct {
 	Region string
 	// Changing is how many of 1,000 tasks change from one run to the next.
 	Changing int
+	// Narrow gives tables few columns, as public OpenLineage events have them:
+	// events (AppendEvent) have 1.3 KB at the median and 6.6 KB at the 99th
+	// percentile. Otherwise tables are as wide as in public dbt projects, and
+	// events of 4.6 KB.
+	Narrow bool
 }
 
 // A Task is one task of a platform at one run.
@@ -78,6 +83,9 @@ var (
 	fanIn      = quantiles{{0, 1}, {0.50, 1}, {0.75, 1.4}, {0.90, 3}, {0.95, 6}, {0.99, 10}, {1, 14}}
 	tableWidth = quantiles{{0, 1}, {0.50, 11}, {0.75, 18}, {0.90, 29}, {0.95, 36}, {0.99, 62}, {1, 100}}
 	columnFan  = quantiles{{0, 1}, {0.88, 1}, {0.95, 2}, {0.99, 3}, {1, 4}}
+	// Those of narrow platforms.
+	narrowFanIn = quantiles{{0, 1}, {0.85, 1.4}, {0.95, 2}, {0.99, 3}, {1, 5}}
+	narrowWidth = quantiles{{0, 1}, {0.40, 1}, {0.65, 2}, {0.80, 4}, {0.92, 7}, {0.96, 11}, {0.99, 23}, {1, 60}}
 )
 
 var (
@@ -87,6 +95,19 @@ var (
 	subjects           = []string{"order", "payment", "user", "item", "click", "refund", "shipment", "coupon", "session", "stock"}
 	measures           = []string{"id", "amount", "price", "count", "status", "created_at", "channel", "region", "score", "rate", "name", "type"}
 )
+
+// columnNames are those of a table of 1,000 columns; narrower ones have the
+// first of them.
+var columnNames = func() (names []string) {
+	for c := range 1000 {
+		name := measures[c%len(measures)]
+		if c >= len(measures) {
+			name = fmt.Sprintf("%s_%s_%d", subjects[c%len(subjects)], name, c/len(measures))
+		}
+		names = append(names, name)
+	}
+	return names
+}()
 
 func (p *Platform) rand(index int, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(p.Seed, uint64(int64(index))*8+stream))
@@ -105,17 +126,15 @@ func (p *Platform) Table(i int) Table {
 	if i < 0 {
 		t.Name = fmt.Sprintf("%s.%s_%d", layer, subject, -i)
 	}
-	width := tableWidth.draw(r)
+	widths := tableWidth
+	if p.Narrow {
+		widths = narrowWidth
+	}
+	width := widths.draw(r)
 	if r.IntN(2000) == 0 {
-		width = 1000
+		width = len(columnNames)
 	}
-	for c := range width {
-		name := measures[c%len(measures)]
-		if c >= len(measures) {
-			name = fmt.Sprintf("%s_%s_%d", subjects[c%len(subjects)], name, c/len(measures))
-		}
-		t.Columns = append(t.Columns, name)
-	}
+	t.Columns = columnNames[:width:width]
 	return t
 }
 
@@ -143,26 +162,17 @@ func (p *Platform) input(i int, r *rand.Rand) int {
 func (p *Platform) Task(i, run int) Task {
 	r := p.rand(i, 1)
 	t := Task{Index: i, Name: fmt.Sprintf("%s_task_%d", subjects[r.IntN(len(subjects))], i), Kind: platformKinds[r.IntN(len(platformKinds))], Output: p.Table(i)}
-	version := 0
-	for n := 1; n <= run; n++ {
-		if p.rand(i, 2+uint64(n)*4).IntN(1000) < p.Changing {
-			version = n
-		}
-	}
 	t.Run = fmt.Sprintf("%08x-%04x-4000-8000-%012x", uint32(p.Seed), run, i)
 	t.Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(run)*24*time.Hour + time.Duration(i)*time.Millisecond)
 	seen := map[int]bool{i: true}
-	for range fanIn.draw(r) {
+	reads := fanIn
+	if p.Narrow {
+		reads = narrowFanIn
+	}
+	for range reads.draw(r) {
 		in := p.input(i, r)
 		if !seen[in] {
 			seen[in] = true
-			t.Inputs = append(t.Inputs, p.Table(in))
-		}
-	}
-	if version > 0 {
-		// A changed task reads one table more, and takes its columns anew.
-		r = p.rand(i, 3+uint64(version)*4)
-		if in := p.input(i, r); !seen[in] {
 			t.Inputs = append(t.Inputs, p.Table(in))
 		}
 	}
@@ -176,23 +186,56 @@ func (p *Platform) Task(i, run int) Task {
 			in := r.IntN(len(t.Inputs))
 			columns := t.Inputs[in].Columns
 			s := TaskSource{Input: in, Column: columns[r.IntN(len(columns))], Kinds: kinds[r.IntN(len(kinds))]}
-			at := slices.IndexFunc(c.Sources, func(x TaskSource) bool { return x.Input == s.Input && x.Column == s.Column })
-			if at < 0 {
-				c.Sources = append(c.Sources, s)
-			} else {
-				c.Sources[at].Kinds |= s.Kinds
-			}
+			c.add(s)
 		}
 		t.Columns = append(t.Columns, c)
 	}
 	for in := range t.Inputs {
 		kind := graph.Filter
-		if len(t.Inputs) > 1 {
+		switch {
+		case len(t.Inputs) > 1:
 			kind = graph.Join
+		case p.Narrow && r.IntN(4) > 0:
+			continue
 		}
 		t.Keys = append(t.Keys, TaskSource{Input: in, Column: t.Inputs[in].Columns[0], Kinds: kind})
 	}
+	p.change(&t, run, seen)
 	return t
+}
+
+// change makes of a task what it is since it last changed, if it did by a run:
+// it reads one table more, and takes one to three of its columns also from it.
+// What an earlier change had added is gone.
+func (p *Platform) change(t *Task, run int, seen map[int]bool) {
+	for run > 0 && p.rand(t.Index, 2+uint64(run)*4).IntN(1000) >= p.Changing {
+		run--
+	}
+	if run == 0 {
+		return
+	}
+	r := p.rand(t.Index, 3+uint64(run)*4)
+	i := p.input(t.Index, r)
+	for seen[i] {
+		i = -1 - r.IntN(max(len(seen)+1, p.Tasks/4))
+	}
+	in := p.Table(i)
+	t.Inputs = append(t.Inputs, in)
+	t.Keys = append(t.Keys, TaskSource{Input: len(t.Inputs) - 1, Column: in.Columns[0], Kinds: graph.Join})
+	first, n := r.IntN(len(t.Columns)), 1+r.IntN(3)
+	for c := range min(n, len(t.Columns)) {
+		t.Columns[(first+c)%len(t.Columns)].add(TaskSource{Input: len(t.Inputs) - 1, Column: in.Columns[r.IntN(len(in.Columns))], Kinds: graph.Identity})
+	}
+}
+
+// add adds a source, or what it is for to the one that is there.
+func (c *TaskColumn) add(s TaskSource) {
+	at := slices.IndexFunc(c.Sources, func(x TaskSource) bool { return x.Input == s.Input && x.Column == s.Column })
+	if at < 0 {
+		c.Sources = append(c.Sources, s)
+	} else {
+		c.Sources[at].Kinds |= s.Kinds
+	}
 }
 
 // Delta returns what task i says at a run, complete.

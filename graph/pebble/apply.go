@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -18,127 +18,164 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	if b.Mark.Position <= s.mark.Position {
 		return nil
 	}
-	w := &writer{Batch: s.db.NewBatch(), db: s.db, written: map[string][]byte{}, known: s.paths, paths: map[string]bool{}}
-	defer func() { _ = w.Close() }()
+	a := &s.applier
+	done := false
+	defer func() {
+		a.reset()
+		if !done {
+			a.forget()
+		}
+	}()
 	revision := s.mark.Revision
 	for i := range b.Changes {
 		c := &b.Changes[i]
-		if err := w.change(c); err != nil {
+		if err := a.change(c); err != nil {
 			return fmt.Errorf("apply change of %s by %s: %w", c.Key.Subject, c.Key.Origin, err)
 		}
 		if c.Visible() {
 			revision++
 			entry := Change{Position: b.Mark.Position, By: c.Key, Nodes: c.Nodes()}
-			set(w.Batch, space(spaceStream).u64(revision), entry.encode())
+			a.set(a.begin(spaceStream).u64(revision), entry.encode()...)
 		}
 	}
 	for i := range b.Touches {
-		if err := w.touch(&b.Touches[i]); err != nil {
+		if err := a.touch(&b.Touches[i]); err != nil {
 			return fmt.Errorf("apply touch of %s by %s: %w", b.Touches[i].Key.Subject, b.Touches[i].Key.Origin, err)
 		}
 	}
+	a.set(append(a.begin(spaceMeta), metaMark[1:]...), key(nil).u64(b.Mark.Position).u64(b.Mark.Revision)...)
+	w := a.batch()
+	defer func() { _ = w.Close() }() // it only gives its memory back
 	// Cut the stream a thousand at a time.
 	if keep := s.o.KeepChanges; revision > keep && revision/1000 != s.mark.Revision/1000 {
 		_ = w.DeleteRange(space(spaceStream), space(spaceStream).u64(revision-keep), nil)
 	}
-	set(w.Batch, metaMark, key(nil).u64(b.Mark.Position).u64(b.Mark.Revision))
 	if err := w.Commit(pebble.NoSync); err != nil {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
 	}
 	s.mark = b.Mark
-	if len(s.paths)+len(w.paths) > keepPaths {
-		clear(s.paths)
+	for i := range b.Changes {
+		for _, e := range b.Changes[i].Lives {
+			s.lives[e.Node] = true
+		}
 	}
-	maps.Copy(s.paths, w.paths)
+	a.bound()
+	done = true
 	return s.advance(&b)
 }
 
-// A writer turns edits into writes. written holds what it wrote under the few
-// keys that it also reads: an indexed batch would order them all.
-type writer struct {
-	*pebble.Batch
-	db      *pebble.DB
-	written map[string][]byte
-	// known are paths of columns that the store has; paths are those that the
-	// batch has added.
-	known, paths map[string]bool
+// An applier turns edits into writes.
+type applier struct {
+	writer
+	// What the store has for certain, or will have with the batch at hand, so
+	// that it is not read or written again: paths of columns, columns, names of
+	// all else, words. Not all that it has.
+	paths   map[string]struct{}
+	columns map[graph.ID]struct{}
+	names   map[graph.ID]graph.Name
+	words   map[string]struct{}
+	// there holds what the ids of all names begin with that the store may have,
+	// and so those of all subjects of contributions.
+	there map[uint64]struct{}
 }
 
-// get returns the value of a key that is only written by keep.
-func (w *writer) get(k key) ([]byte, error) {
-	if v, ok := w.written[string(k)]; ok {
-		return v, nil
+func newApplier(db *pebble.DB) applier {
+	a := applier{writer: writer{db: db, written: map[string][]byte{}}, there: map[uint64]struct{}{}}
+	a.forget()
+	return a
+}
+
+// forget forgets what the store has: a batch was not written.
+func (a *applier) forget() {
+	a.paths, a.columns = map[string]struct{}{}, map[graph.ID]struct{}{}
+	a.names, a.words = map[graph.ID]graph.Name{}, map[string]struct{}{}
+}
+
+// keepKnown bounds what is remembered of each kind.
+const keepKnown = 1 << 18
+
+func (a *applier) bound() {
+	if len(a.paths) > keepKnown {
+		clear(a.paths)
 	}
-	return get(w.db, k)
-}
-
-// keep writes a key that get may be asked for; nil deletes it.
-func (w *writer) keep(k key, v []byte) {
-	w.written[string(k)] = v
-	w.put(v != nil, k, v)
-}
-
-func (w *writer) put(present bool, k, v []byte) {
-	if present {
-		set(w.Batch, k, v)
-	} else {
-		unset(w.Batch, k)
+	if len(a.columns) > keepKnown {
+		clear(a.columns)
+	}
+	if len(a.names) > keepKnown {
+		clear(a.names)
+	}
+	if len(a.words) > keepKnown {
+		clear(a.words)
 	}
 }
 
-func (w *writer) change(c *graph.Change) error {
+func (a *applier) change(c *graph.Change) error {
 	for h, b := range c.PutParts {
-		set(w.Batch, partKey(c.Key, h), b)
+		a.set(a.begin(spacePart).id(c.Key.Subject).text(c.Key.Origin).u64(h), b...)
 	}
 	for _, h := range c.DropParts {
-		unset(w.Batch, partKey(c.Key, h))
+		a.unset(a.begin(spacePart).id(c.Key.Subject).text(c.Key.Origin).u64(h))
 	}
-	for _, e := range c.Flows {
-		var v []byte
-		if e.Targets != nil {
-			v = graph.AppendTargets(nil, e.Targets)
+	for i := range c.Flows {
+		e := &c.Flows[i]
+		k := a.begin(spaceFlow).byte(byte(e.Row.Layer)).byte(byte(e.Row.Dir)).id(e.Row.Node).by(c.Key)
+		if e.Targets == nil {
+			a.unset(k)
+			continue
 		}
-		w.put(e.Targets != nil, flowKey(e.Row, c.Key), v)
+		a.open(k)
+		a.buf = graph.AppendTargets(a.buf, e.Targets)
+		a.close()
 	}
-	for _, e := range c.Pieces {
+	for i := range c.Pieces {
+		e := &c.Pieces[i]
 		if e.Was != nil {
-			unset(w.Batch, pieceKey(e.Node, e.Rank, graph.AppendFacts(nil, e.Was), e.WasFrom, c.Key))
+			a.unset(a.piece(e, graph.AppendFacts(nil, e.Was), e.WasFrom, c.Key))
 		}
 		if e.Facts != nil {
-			v := graph.AppendFacts(nil, e.Facts)
-			set(w.Batch, pieceKey(e.Node, e.Rank, v, e.From, c.Key), v)
+			facts := graph.AppendFacts(nil, e.Facts)
+			a.set(a.piece(e, facts, e.From, c.Key), facts...)
 		}
 	}
 	for _, e := range c.Named {
-		w.put(e.Put, namedKey(e.NamedRow, c.Key), nil)
+		a.put(e.Put, a.begin(spaceNamed).id(e.Column).text(e.Display).by(c.Key))
 	}
 	for _, e := range c.Aliases {
-		w.put(e.Put, aliasKey(e.From, e.To, c.Key), nil)
-		w.put(e.Put, aliasReverseKey(e.From, e.To, c.Key), nil)
+		a.put(e.Put, a.begin(spaceAlias).id(e.From).id(e.To).by(c.Key))
+		a.put(e.Put, a.begin(spaceAliasReverse).id(e.To).id(e.From).by(c.Key))
 	}
 	for _, e := range c.Index {
-		v := []byte{0}
-		if e.Writes {
-			v[0] = 1
+		k := a.begin(spaceIndex).id(e.Node).by(c.Key)
+		switch {
+		case !e.Put:
+			a.unset(k)
+		case e.Writes:
+			a.set(k, 1)
+		default:
+			a.set(k, 0)
 		}
-		w.put(e.Put, indexKey(e.Node, c.Key), v)
 	}
 	for _, e := range c.Lives {
-		if err := w.life(e); err != nil {
+		if err := a.life(e); err != nil {
 			return err
 		}
 	}
 	for i := range c.Names {
-		if err := w.name(&c.Names[i]); err != nil {
+		if err := a.name(&c.Names[i], c.NameIDs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writer) life(e graph.LifeEdit) error {
-	k := space(spaceLife).id(e.Node)
-	b, err := w.get(k)
+// piece is the key of a piece: of those that say the same the newest is first.
+func (a *applier) piece(e *graph.PieceEdit, facts []byte, from int64, by graph.Key) key {
+	return a.begin(spacePiece).id(e.Node).byte(e.Rank).u64(hash(facts)).u64(^uint64(from)).by(by)
+}
+
+func (a *applier) life(e graph.LifeEdit) error {
+	k := a.begin(spaceLife).id(e.Node)
+	b, err := a.get(k)
 	if err != nil {
 		return err
 	}
@@ -148,65 +185,78 @@ func (w *writer) life(e graph.LifeEdit) error {
 			return err
 		}
 	}
+	if len(e.Life) == 0 {
+		a.keep(k, nil)
+	} else {
+		a.keep(k, graph.AppendLife(nil, e.Life))
+	}
 	for _, l := range []struct {
 		life graph.Life
 		put  bool
 	}{{was, false}, {e.Life, true}} {
 		for _, p := range l.life {
 			if !p.RenamedTo.IsZero() {
-				w.put(l.put, aliasReverseKey(e.Node, p.RenamedTo.ID(), renamed), nil)
+				a.put(l.put, a.begin(spaceAliasReverse).id(p.RenamedTo.ID()).id(e.Node).by(renamed))
 			}
 		}
-	}
-	if len(e.Life) == 0 {
-		w.keep(k, nil)
-	} else {
-		w.keep(k, graph.AppendLife(nil, e.Life))
 	}
 	return nil
 }
 
-// name notes a name, and what searches find it by. Of two that share an id
-// the one that sorts first stays.
-func (w *writer) name(n *graph.Name) error {
-	id := n.ID()
+// name notes a name, and what searches find it by.
+func (a *applier) name(n *graph.Name, id graph.ID) error {
 	if id.IsColumn() {
-		return w.column(n.Column, id)
+		return a.column(n.Column, id)
 	}
-	k := space(spaceName).id(id)
-	b, err := w.get(k)
+	have, ok := a.names[id]
+	if _, there := a.there[head(id)]; !ok && there {
+		b, err := a.get(a.begin(spaceName).id(id))
+		if err != nil {
+			return err
+		}
+		if ok = b != nil; ok {
+			if have, err = graph.DecodeName(b); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case !ok:
+		a.keep(a.begin(spaceName).id(id), graph.AppendName(nil, n))
+		a.index(graph.SearchText(*n), id)
+		a.there[head(id)] = struct{}{}
+	case have != *n:
+		return fmt.Errorf("names %s and %s share the id %s", have, n, id)
+	}
+	if _, kept := a.names[id]; kept {
+		return nil
+	}
+	// The strings of a delta share the memory of all that its event said.
+	a.names[id] = graph.Name{Kind: n.Kind, Region: strings.Clone(n.Region), Namespace: strings.Clone(n.Namespace), Name: strings.Clone(n.Name)}
+	return nil
+}
+
+func head(id graph.ID) uint64 { return binary.BigEndian.Uint64(id[:8]) }
+
+// column notes a column. All columns of one path share its name and what
+// searches find it by, so that a path that is known costs one write. Of two
+// paths that share an id the one that sorts first stays.
+func (a *applier) column(path string, id graph.ID) error {
+	if _, ok := a.columns[id]; !ok {
+		a.set(append(a.begin(spaceColumn), id[16:]...).id(id))
+		a.columns[id] = struct{}{}
+	}
+	if _, ok := a.paths[path]; ok {
+		return nil
+	}
+	n := graph.Name{Kind: graph.DataStoreKind, Column: path}
+	shared := pathID(id)
+	k := a.begin(spaceName).id(shared)
+	b, err := a.get(k)
 	if err != nil {
 		return err
 	}
 	if b != nil {
-		have, err := graph.DecodeName(b)
-		if err == nil && have != *n {
-			err = fmt.Errorf("names %s and %s share the id %s", have, n, id)
-		}
-		return err
-	}
-	w.keep(k, graph.AppendName(nil, n))
-	w.index(graph.SearchText(*n), id)
-	return nil
-}
-
-// column notes a column. All columns of one path share its name and what
-// searches find it by, so that a path that is known costs one write.
-func (w *writer) column(path string, id graph.ID) error {
-	shared := pathID(id)
-	set(w.Batch, append(space(spaceColumn), shared[16:]...).id(id), nil)
-	if w.known[path] || w.paths[path] {
-		return nil
-	}
-	n := graph.Name{Kind: graph.DataStoreKind, Column: path}
-	k := space(spaceName).id(shared)
-	b, err := w.get(k)
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		w.index(graph.SearchText(n), shared)
-	} else {
 		have, err := graph.DecodeName(b)
 		if err != nil {
 			return err
@@ -215,8 +265,11 @@ func (w *writer) column(path string, id graph.ID) error {
 			n = have
 		}
 	}
-	w.keep(k, graph.AppendName(nil, &n))
-	w.paths[path] = true
+	a.keep(k, graph.AppendName(nil, &n))
+	if b == nil {
+		a.index(graph.SearchText(n), shared)
+	}
+	a.paths[strings.Clone(path)] = struct{}{}
 	return nil
 }
 
@@ -234,49 +287,51 @@ const (
 	maxWord   = 128
 )
 
-func (w *writer) index(text string, id graph.ID) {
-	set(w.Batch, space(spaceText).text(text).id(id), nil)
+func (a *applier) index(text string, id graph.ID) {
+	a.set(a.begin(spaceText).text(text).id(id))
 	starts := graph.Tokens(text)
 	for _, at := range starts[:min(len(starts), maxTokens)] {
 		word := graph.Word(text[at:])
-		for i := 1; i < len(word) && i < maxWord; i++ {
-			set(w.Batch, append(space(spaceWord).text(word[i:]), word[:i]...), nil)
+		if _, ok := a.words[word]; !ok {
+			for i := 1; i < len(word) && i < maxWord; i++ {
+				a.set(append(a.begin(spaceWord).text(word[i:]), word[:i]...))
+			}
+			a.words[strings.Clone(word)] = struct{}{}
 		}
 		if at > 0 {
-			set(w.Batch, space(spaceSuffix).text(text[at:]).id(id), []byte(text[:at]))
+			a.open(a.begin(spaceSuffix).text(text[at:]).id(id))
+			a.buf = append(a.buf, text[:at]...)
+			a.close()
 		}
 	}
 }
 
-func (w *writer) touch(t *graph.Touch) error {
+func (a *applier) touch(t *graph.Touch) error {
 	if t.Record != nil {
-		w.put(len(t.Record.Runs) > 0, recordKey(t.Key), graph.AppendRecord(nil, t.Record))
+		k := a.begin(spaceRecord).by(t.Key)
+		if len(t.Record.Runs) == 0 {
+			a.unset(k)
+		} else {
+			a.open(k)
+			a.buf = graph.AppendRecord(a.buf, t.Record)
+			a.close()
+		}
 	}
-	for _, s := range t.Seen {
-		facets, err := graph.SplitFacets(s.Facets)
+	for i := range t.Seen {
+		s := &t.Seen[i]
+		id := s.Name.ID()
+		err := graph.EachFacet(s.Facets, func(name string, facet []byte) {
+			a.open(append(a.begin(spaceSeen).id(id), name...))
+			a.buf = append(a.buf.u64(uint64(t.Time)), facet...)
+			a.merge()
+		})
 		if err != nil {
 			return err
 		}
-		id := s.Name.ID()
-		for name, facet := range facets {
-			k := append(space(spaceSeen).id(id), name...)
-			have, err := w.get(k)
-			if err != nil {
-				return err
-			}
-			if len(have) < 8 || graph.Newer(t.Time, facet, int64(binary.BigEndian.Uint64(have)), have[8:]) {
-				w.keep(k, append(key(nil).u64(uint64(t.Time)), facet...))
-			}
-		}
 		for _, p := range s.Partitions {
-			k := append(space(spacePartition).id(id), p...)
-			have, err := w.get(k)
-			if err != nil {
-				return err
-			}
-			if len(have) != 8 || t.Time < int64(binary.BigEndian.Uint64(have)) {
-				w.keep(k, key(nil).u64(uint64(t.Time)))
-			}
+			a.open(append(a.begin(spacePartition).id(id), p...))
+			a.buf = a.buf.u64(uint64(t.Time))
+			a.merge()
 		}
 	}
 	return nil

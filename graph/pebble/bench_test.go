@@ -3,7 +3,10 @@ package pebble
 import (
 	"context"
 	"fmt"
+	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"headwater/graph"
 	"headwater/graph/graphtest"
@@ -14,42 +17,104 @@ func platform(b *testing.B, tasks int) (*Store, *graphtest.Platform) {
 	b.Helper()
 	s := openWith(b, 256<<20)
 	p := &graphtest.Platform{Tasks: tasks, Seed: 1, Region: "local"}
-	feed(b, s, p, 0)
+	feed(b, s, run(p, 0))
 	return s, p
 }
 
-func feed(b *testing.B, s *Store, p *graphtest.Platform, run int) {
+// run lists what the tasks of a platform say at a run.
+func run(p *graphtest.Platform, n int) []graph.Delta {
+	deltas := make([]graph.Delta, p.Tasks)
+	for i := range deltas {
+		deltas[i] = p.Delta(i, n)
+	}
+	return deltas
+}
+
+func feed(b *testing.B, s *Store, deltas []graph.Delta) {
 	b.Helper()
-	var deltas []graph.Delta
-	for i := range p.Tasks {
-		if deltas = append(deltas, p.Delta(i, run)); len(deltas) == 500 || i == p.Tasks-1 {
-			graphtest.Feed(b, s, deltas...)
-			deltas = deltas[:0]
-		}
+	for part := range slices.Chunk(deltas, 500) {
+		graphtest.Feed(b, s, part...)
 	}
 }
 
-// BenchmarkApply plans and applies the tasks of a platform of 2,000, new and
-// re-run unchanged; a run's growth of the store is in the second's metrics.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// compacted returns how much disk a store takes when nothing in it is
+// superseded.
+func compacted(b *testing.B, s *Store) float64 {
+	b.Helper()
+	if err := s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false); err != nil {
+		b.Fatal(err)
+	}
+	size, err := s.db.EstimateDiskUsage([]byte{0}, []byte{0xff})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return float64(size)
+}
+
+// BenchmarkApply loads, plans and applies the tasks of platforms of narrow and
+// wide tables: new, re-run unchanged, re-run with one table more to read. By
+// how much a run makes the store grow is told too; before the unchanged ones
+// that are measured there are as many as a record keeps.
 func BenchmarkApply(b *testing.B) {
-	const tasks = 2000
-	b.Run("new", func(b *testing.B) {
-		for b.Loop() {
-			platform(b, tasks)
+	for name, p := range map[string]*graphtest.Platform{
+		"narrow": {Tasks: 20_000, Seed: 1, Region: "local", Narrow: true},
+		"wide":   {Tasks: 4_000, Seed: 1, Region: "local"},
+	} {
+		perTask := func(b *testing.B, v float64, unit string) { b.ReportMetric(v/float64(b.N*p.Tasks), unit) }
+		var cpu time.Duration
+		feed := func(b *testing.B, s *Store, deltas []graph.Delta) {
+			before := processorTime()
+			feed(b, s, deltas)
+			cpu += processorTime() - before
 		}
-		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*tasks), "µs/task")
-	})
-	b.Run("unchanged", func(b *testing.B) {
-		s, p := platform(b, tasks)
-		before := s.mark.Revision
-		run := 0
-		for b.Loop() {
-			run++
-			feed(b, s, p, run)
+		b.Run(name+"/new", func(b *testing.B) {
+			deltas := run(p, 0)
+			cpu = 0
+			for b.Loop() {
+				b.StopTimer()
+				s := openWith(b, 256<<20)
+				b.StartTimer()
+				feed(b, s, deltas)
+			}
+			perTask(b, float64(b.Elapsed().Microseconds()), "µs/task")
+			perTask(b, float64(cpu.Microseconds()), "cpu-µs/task")
+		})
+		for _, kind := range []struct {
+			name         string
+			before, each int
+		}{{"unchanged", 18, 0}, {"changing", 1, 1000}} {
+			b.Run(name+"/"+kind.name, func(b *testing.B) {
+				s := openWith(b, 256<<20)
+				n := 0
+				for ; n < kind.before; n++ {
+					feed(b, s, run(p, n))
+				}
+				p := *p
+				p.Changing = kind.each
+				revision, size := s.mark.Revision, compacted(b, s)
+				cpu = 0
+				for b.Loop() {
+					b.StopTimer()
+					deltas := run(&p, n)
+					n++
+					b.StartTimer()
+					feed(b, s, deltas)
+				}
+				perTask(b, float64(b.Elapsed().Microseconds()), "µs/task")
+				perTask(b, float64(cpu.Microseconds()), "cpu-µs/task")
+				perTask(b, float64(s.mark.Revision-revision), "revisions/task")
+				perTask(b, compacted(b, s)-size, "grown-B/task")
+			})
 		}
-		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*tasks), "µs/task")
-		b.ReportMetric(float64(s.mark.Revision-before), "revisions")
-	})
+	}
 }
 
 // BenchmarkLineage asks for three hops both ways, of tables spread over a

@@ -78,38 +78,15 @@ func (k key) base(id graph.ID) key { return append(k, id[:16]...) }
 
 func recordKey(k graph.Key) key { return space(spaceRecord).by(k) }
 
-func partKey(k graph.Key, hash uint64) key { return partPrefix(k).u64(hash) }
-
 func partPrefix(k graph.Key) key { return space(spacePart).id(k.Subject).text(k.Origin) }
 
 func flowPrefix(layer graph.Layer, dir graph.Direction) key {
 	return space(spaceFlow).byte(byte(layer)).byte(byte(dir))
 }
 
-func flowKey(r graph.Row, by graph.Key) key { return flowPrefix(r.Layer, r.Dir).id(r.Node).by(by) }
-
-// pieceKey puts first, of pieces that say the same, the newest.
-func pieceKey(node graph.ID, rank uint8, facts []byte, from int64, by graph.Key) key {
-	return space(spacePiece).id(node).byte(rank).u64(hash(facts)).u64(^uint64(from)).by(by)
-}
-
-func namedKey(r graph.NamedRow, by graph.Key) key {
-	return space(spaceNamed).id(r.Column).text(r.Display).by(by)
-}
-
-func aliasKey(from, to graph.ID, by graph.Key) key {
-	return space(spaceAlias).id(from).id(to).by(by)
-}
-
-func aliasReverseKey(from, to graph.ID, by graph.Key) key {
-	return space(spaceAliasReverse).id(to).id(from).by(by)
-}
-
 // renamed stands for the contribution of the reverse alias that a rename
 // leaves.
 var renamed = graph.Key{Origin: "rename"}
-
-func indexKey(node graph.ID, by graph.Key) key { return space(spaceIndex).id(node).by(by) }
 
 func cutID(b []byte) (graph.ID, []byte) {
 	var id graph.ID

@@ -13,13 +13,28 @@ import (
 // Load implements graph.Store.
 func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 	for _, k := range n.Contributions {
-		r, parts, err := readContribution(s.db, k)
+		if !s.hasName(k.Subject) {
+			st.PutRecord(k, nil)
+			continue
+		}
+		r, err := readRecord(s.db, k)
 		if err != nil {
 			return fmt.Errorf("load contribution %s of %s: %w", k.Subject, k.Origin, err)
 		}
-		st.PutContribution(k, r, parts)
+		st.PutRecord(k, r)
+	}
+	for _, k := range n.Parts {
+		parts, err := s.parts(k, st.Contribution(k))
+		if err != nil {
+			return fmt.Errorf("load what contribution %s of %s says: %w", k.Subject, k.Origin, err)
+		}
+		st.PutParts(k, parts)
 	}
 	for _, id := range n.Lives {
+		if !s.hasLife(id) {
+			st.PutLife(id, nil)
+			continue
+		}
 		life, err := readLife(s.db, id)
 		if err != nil {
 			return fmt.Errorf("load life of %s: %w", id, err)
@@ -42,23 +57,59 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 	return ctx.Err()
 }
 
+// parts reads the parts of a contribution that was loaded: mostly one or two,
+// which are found sooner one by one than by a scan.
+func (s *Store) parts(k graph.Key, c *graph.Contribution) (map[uint64][]byte, error) {
+	const few = 4
+	parts := map[uint64][]byte{}
+	for i := range c.Record.Runs {
+		for _, p := range c.Record.Runs[i].Parts {
+			if parts[p.Hash] != nil {
+				continue
+			}
+			if len(parts) == few {
+				return readParts(s.db, k)
+			}
+			b, err := get(s.db, partPrefix(k).u64(p.Hash))
+			if err != nil {
+				return nil, err
+			}
+			if b != nil {
+				parts[p.Hash] = b
+			}
+		}
+	}
+	return parts, nil
+}
+
 func readContribution(r pebble.Reader, k graph.Key) (*graph.Record, map[uint64][]byte, error) {
+	record, err := readRecord(r, k)
+	if err != nil || record == nil {
+		return nil, nil, err
+	}
+	parts, err := readParts(r, k)
+	return record, parts, err
+}
+
+func readRecord(r pebble.Reader, k graph.Key) (*graph.Record, error) {
 	b, err := get(r, recordKey(k))
 	if err != nil || b == nil {
-		return nil, nil, err
+		return nil, err
 	}
 	record, err := graph.DecodeRecord(b)
-	if err != nil {
-		return nil, nil, err
-	}
+	return &record, err
+}
+
+// readParts returns the stored form of the parts of a contribution, by hash.
+func readParts(r pebble.Reader, k graph.Key) (map[uint64][]byte, error) {
 	parts := map[uint64][]byte{}
-	err = scan(r, partPrefix(k), func(rest, v []byte) (bool, error) {
+	err := scan(r, partPrefix(k), func(rest, v []byte) (bool, error) {
 		if len(rest) == 8 {
 			parts[binary.BigEndian.Uint64(rest)] = append([]byte(nil), v...)
 		}
 		return true, nil
 	})
-	return &record, parts, err
+	return parts, err
 }
 
 func readLife(r pebble.Reader, id graph.ID) (graph.Life, error) {

@@ -9,9 +9,14 @@
 //	topology.go  its flows in memory: opened, followed, checkpointed
 //	search.go  names by prefix, word and substring
 //
-// A batch and its mark are one atomic write. It is not synced by itself: the
-// region's log is, and is replayed from the mark that is found after a crash.
-// Sync makes what was applied durable, so that the log can be cut.
+//	writer.go  the writes of a batch, in order
+//	merge.go   what is only seen
+//
+// A batch and its mark are one atomic write, to memory: there is no write-ahead
+// log, for the region's log is one. Memory is written to disk as it fills, in
+// order, so that what is found after a crash is the graph as it was at its
+// mark, and the region's log is replayed from there. Sync writes all of it, so
+// that the log can be cut.
 package pebble
 
 import (
@@ -29,6 +34,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dgraph-io/ristretto/v2"
 
@@ -88,7 +94,8 @@ type Store struct {
 
 	mu       sync.Mutex // guards all below; held while a batch is applied
 	mark     graph.Mark
-	paths    map[string]bool    // of columns, that are known to be there
+	applier  applier
+	lives    map[graph.ID]bool  // who ever had one; few have
 	topology *topology.Topology // nil: not kept
 	// saved is the mark of the checkpoint of the topology, savedAt when it was
 	// written and savingTook how long that took.
@@ -102,9 +109,6 @@ type Store struct {
 	views  sync.Mutex // guards newest, and the refs of states
 	newest *state
 }
-
-// keepPaths bounds the paths of columns that are remembered.
-const keepPaths = 1 << 18
 
 var _ graph.Store = (*Store)(nil)
 
@@ -124,7 +128,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
 	}
-	s := &Store{db: db, dir: dir, o: o, paths: map[string]bool{}}
+	s := &Store{db: db, dir: dir, o: o, applier: newApplier(db), lives: map[graph.ID]bool{}}
 	if err := s.begin(dir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -149,10 +153,19 @@ func pebbleOptions(o *Options) *pebble.Options {
 		FS:                 o.FS,
 		FormatMajorVersion: pebble.FormatNewest,
 		Logger:             logger{o.Log},
+		DisableWAL:         true,
+		Merger:             merger,
 	}
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		p.Levels[i].Compression = func() *block.CompressionProfile { return block.SnappyCompression }
 	}
+	// What is written is small and much. What is new is merged with the rest in
+	// large pieces, so that it is rewritten seldom, and compressed then.
+	p.Levels[0].Compression = func() *block.CompressionProfile { return block.NoCompression }
+	p.MemTableStopWritesThreshold = 4
+	p.L0CompactionThreshold, p.L0StopWritesThreshold = 6, 24
+	p.LBaseMaxBytes = 512 << 20
 	return p
 }
 
@@ -166,7 +179,10 @@ func (s *Store) begin(dir string) error {
 		b := s.db.NewBatch()
 		set(b, metaFormat, []byte(strconv.Itoa(graph.FormatVersion)))
 		set(b, metaRegion, []byte(s.o.Region))
-		return b.Commit(pebble.Sync)
+		if err := b.Commit(pebble.NoSync); err != nil {
+			return err
+		}
+		return s.flush()
 	}
 	if v := string(format); v != strconv.Itoa(graph.FormatVersion) {
 		return fmt.Errorf("graph store in %s has format version %s; this headwater reads version %d", dir, v, graph.FormatVersion)
@@ -178,8 +194,37 @@ func (s *Store) begin(dir string) error {
 	if string(region) != s.o.Region {
 		return fmt.Errorf("graph store in %s belongs to region %q, not %q", dir, region, s.o.Region)
 	}
-	s.mark, err = readMark(s.db)
-	return err
+	if s.mark, err = readMark(s.db); err != nil {
+		return err
+	}
+	err = scan(s.db, space(spaceName), func(rest, _ []byte) (bool, error) {
+		id, _ := cutID(rest)
+		s.applier.there[head(id)] = struct{}{}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return scan(s.db, space(spaceLife), func(rest, _ []byte) (bool, error) {
+		id, _ := cutID(rest)
+		s.lives[id] = true
+		return true, nil
+	})
+}
+
+// hasName reports whether the store may have the name of an id, or, since it
+// has the names of all their subjects, contributions of it.
+func (s *Store) hasName(id graph.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.applier.there[head(id)]
+	return ok
+}
+
+func (s *Store) hasLife(id graph.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lives[id]
 }
 
 func readMark(r pebble.Reader) (graph.Mark, error) {
@@ -187,6 +232,10 @@ func readMark(r pebble.Reader) (graph.Mark, error) {
 	if err != nil || b == nil {
 		return graph.Mark{}, err
 	}
+	return decodeMark(b)
+}
+
+func decodeMark(b []byte) (graph.Mark, error) {
 	if len(b) != 16 {
 		return graph.Mark{}, fmt.Errorf("mark of %d bytes: %w", len(b), graph.ErrFormat)
 	}
@@ -244,7 +293,44 @@ func (s *Store) Sync() (graph.Mark, error) {
 	s.mu.Lock()
 	m := s.mark
 	s.mu.Unlock()
-	return m, s.db.LogData(nil, pebble.Sync)
+	if durable, err := s.Durable(); err != nil || durable == m {
+		return m, err
+	}
+	return m, s.flush()
+}
+
+// Durable returns the mark of what was applied and can't be lost to a crash.
+func (s *Store) Durable() (m graph.Mark, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: metaMark, UpperBound: after(metaMark), OnlyReadGuaranteedDurable: true})
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	if !it.First() {
+		return m, it.Error()
+	}
+	b, err := it.ValueAndErr()
+	if err != nil {
+		return m, err
+	}
+	return decodeMark(b)
+}
+
+// flushTimeout is how long a flush may take: one for which there is no space
+// is tried again, forever.
+const flushTimeout = 30 * time.Second
+
+func (s *Store) flush() error {
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-flushed:
+		return nil
+	case <-time.After(flushTimeout):
+		return fmt.Errorf("write the graph to disk: not done after %s; is there space?", flushTimeout)
+	}
 }
 
 // View implements graph.Store. It waits for nothing: the region does.
@@ -377,7 +463,7 @@ func (s *Store) Close() error {
 	if st == nil {
 		return nil
 	}
-	err := s.db.LogData(nil, pebble.Sync)
+	err := s.flush()
 	if st.flows != nil && s.saved.Revision != st.rows.mark.Revision {
 		if e := s.checkpoint(st); e != nil {
 			s.o.Log.Warn("write a checkpoint of the flows; opening will take longer", "region", s.o.Region, "err", e)

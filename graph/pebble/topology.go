@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"headwater/graph"
@@ -151,7 +150,7 @@ func (s *Store) checkpointSoon() {
 // checkpoint writes the flows of a state to the checkpoint's file. What they
 // are made from is made durable first: a checkpoint is never ahead of it.
 func (s *Store) checkpoint(st *state) (err error) {
-	if err := s.db.LogData(nil, pebble.Sync); err != nil {
+	if err := s.flush(); err != nil {
 		return err
 	}
 	fs, name := s.o.FS, s.o.FS.PathJoin(s.dir, checkpointName)

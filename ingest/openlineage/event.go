@@ -33,7 +33,9 @@ type event struct {
 
 func (e *event) read() {
 	r := &e.r
-	e.kept = make([]keptFacet, 0, 8)
+	if e.kept == nil {
+		e.kept = make([]keptFacet, 0, 8)
+	}
 	if k := r.token(); k != '{' {
 		if r.err == nil {
 			reason := "is " + kindName(k) + "; an event is an object"

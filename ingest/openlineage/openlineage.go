@@ -19,7 +19,11 @@
 package openlineage
 
 import (
+	"bytes"
 	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"headwater/graph"
 	"headwater/ingest"
@@ -37,17 +41,52 @@ const OriginInputs = Origin + "/inputs"
 // the job, or the dataset where there is no job. Those that follow state the
 // lineage that an event gives of its inputs, which are no output of the job.
 // The deltas do not share memory with the message.
-func Decode(m ingest.Message) ingest.Decoded {
+func Decode(m ingest.Message) ingest.Decoded { return new(event).decode(m) }
+
+// NewDecoder returns Decode for many events: what one event needed of memory
+// the next uses again, and what many repeat takes memory once. It may be used
+// by many at once.
+func NewDecoder() ingest.Decoder {
+	var events sync.Pool
+	return func(m ingest.Message) ingest.Decoded {
+		e, ok := events.Get().(*event)
+		if !ok {
+			e = new(event)
+		}
+		d := e.decode(m) // where it panics, e is not used again
+		if e.reset() {
+			events.Put(e)
+		}
+		return d
+	}
+}
+
+func (e *event) decode(m ingest.Message) ingest.Decoded {
 	if bad, deep := tooDeep(m.Body); deep {
 		return ingest.Decoded{Rejected: []ingest.Rejected{bad}}
 	}
-	var e event
 	e.r.open(m.Body, m.Region)
 	e.read()
 	if e.r.err != nil {
 		return ingest.Decoded{Rejected: []ingest.Rejected{notJSON(m.Body)}}
 	}
 	return e.decoded(m.Received)
+}
+
+// reset makes an event ready for the next message, but for what is worth
+// keeping. It returns false where the message was so large that none is.
+func (e *event) reset() bool {
+	const large = 1024
+	r := &e.r
+	if cap(r.schema.fields) > large || cap(e.kept) > large || len(r.body) > 1<<20 {
+		return false
+	}
+	clear(e.kept)
+	clear(r.schema.fields)
+	*e = event{kept: e.kept[:0], r: reader{d: r.d, recent: r.recent, arena: r.arena, schema: r.schema}}
+	r.d.Reset(bytes.NewBuffer(nil), jsontext.AllowDuplicateNames(true)) // lets go of the message
+	r.schema.reset()
+	return true
 }
 
 // runState reads an eventType. What is not known adds to the run.

@@ -30,10 +30,10 @@ type reader struct {
 	// member that was read last.
 	from, to int
 	name     []byte
-	// recent holds strings that were read, so that what a message repeats
-	// takes memory once; arena is where short ones lie together.
-	recent [32]string
-	arena  strings.Builder
+	// recent holds strings that were read, so that what messages repeat takes
+	// memory once; arena is where short ones lie together.
+	recent *[128]string
+	arena  *strings.Builder
 	schema schema // its memory is used again
 }
 
@@ -46,7 +46,12 @@ type fault struct {
 
 func (r *reader) open(body []byte, region string) {
 	r.body, r.region = body, region
-	r.d = jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	in := bytes.NewBuffer(body) // is read without a copy
+	if r.d == nil {
+		r.d, r.recent, r.arena = jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true)), new([128]string), new(strings.Builder)
+	} else {
+		r.d.Reset(in, jsontext.AllowDuplicateNames(true))
+	}
 }
 
 func (r *reader) stopped() bool { return r.err != nil || r.fault != nil }
@@ -324,11 +329,11 @@ func (r *reader) keep(b []byte) string {
 	}
 	const prime1, prime2 = 0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f
 	h := (head ^ tail*prime1 ^ uint64(n)) * prime2
-	s := &r.recent[h>>59]
+	s := &r.recent[h>>57]
 	if *s != string(b) {
 		const chunk = 512
 		if r.arena.Cap()-r.arena.Len() < n {
-			r.arena = strings.Builder{}
+			r.arena = new(strings.Builder)
 			r.arena.Grow(chunk)
 		}
 		at := r.arena.Len()

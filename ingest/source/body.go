@@ -21,7 +21,11 @@ var (
 // counted, and its client gets time anew.
 const piece = 256 << 10
 
-// body reads a body, unpacked. release gives back its bytes to the others.
+// keepBody bounds the memory that is kept for later bodies, of each.
+const keepBody = 4 << 20
+
+// body reads a body, unpacked. release gives back its bytes to the others; it
+// must not be used after that.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release func(), err error) {
 	var held int64
 	release = func() { h.bytes.Add(-held) }
@@ -55,7 +59,19 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release f
 		}
 		in = z
 	}
-	buf := bytes.NewBuffer(make([]byte, 0, max(512, min(r.ContentLength+512, 64<<10))))
+	buf, ok := h.bodies.Get().(*bytes.Buffer)
+	if !ok {
+		buf = new(bytes.Buffer)
+	}
+	buf.Reset()
+	give := release
+	release = func() {
+		give()
+		if buf.Cap() <= keepBody {
+			h.bodies.Put(buf)
+		}
+	}
+	buf.Grow(int(max(512, min(r.ContentLength+512, piece))))
 	for {
 		n, err := io.CopyN(buf, in, piece)
 		if n > 0 && !hold(n) {

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +53,8 @@ type HTTP struct {
 	Stats HTTPStats
 	bytes atomic.Int64
 	mux   http.ServeMux
+	// bodies are those that were read, for the memory that they have.
+	bodies sync.Pool
 }
 
 // NewHTTP returns the handler of

@@ -22,15 +22,15 @@ type Entry struct {
 }
 
 // appendEntry appends the stored form of an entry: the version, the time, the
-// number of deltas, and each with its length before it.
+// number of deltas, and each with its length before it, in 4 bytes.
 func appendEntry(b []byte, now int64, deltas []graph.Delta) []byte {
 	b = append(b, graph.FormatVersion)
 	b = binary.BigEndian.AppendUint64(b, uint64(now))
 	b = binary.AppendUvarint(b, uint64(len(deltas)))
 	for i := range deltas {
-		one := graph.AppendDelta(nil, &deltas[i])
-		b = binary.AppendUvarint(b, uint64(len(one)))
-		b = append(b, one...)
+		at := len(b)
+		b = graph.AppendDelta(append(b, 0, 0, 0, 0), &deltas[i])
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	}
 	return b
 }
@@ -49,11 +49,11 @@ func decodeEntry(offset uint64, b []byte) (Entry, error) {
 	}
 	rest := append([]byte(nil), b[9+size:]...) // deltas keep parts of it
 	for range n {
-		length, size := binary.Uvarint(rest)
-		if size <= 0 || length > uint64(len(rest)-size) {
+		if len(rest) < 4 || uint64(binary.BigEndian.Uint32(rest)) > uint64(len(rest)-4) {
 			return bad()
 		}
-		rest = rest[size:]
+		length := binary.BigEndian.Uint32(rest)
+		rest = rest[4:]
 		d, err := graph.DecodeDelta(rest[:length:length])
 		if err != nil {
 			return Entry{}, fmt.Errorf("log entry %d: %w", offset, err)
@@ -69,11 +69,22 @@ func decodeEntry(offset uint64, b []byte) (Entry, error) {
 
 // Read returns entries from an offset on, which is kept: at most max of them
 // and about maxBytes, at least one. It waits until there is one, or ctx ends.
+// The entries are shared with other readers, and not to be changed. Who reads
+// on needs no more what was before: it is read from disk then.
 func (l *Log) Read(ctx context.Context, from uint64, max, maxBytes int) ([]Entry, error) {
 	for {
+		release, err := l.use()
+		if err != nil {
+			return nil, err
+		}
+		release()
 		l.mu.Lock()
 		last, grown := l.last, l.grown
+		entries := l.recent.read(from, max, maxBytes)
 		l.mu.Unlock()
+		if len(entries) > 0 {
+			return entries, nil
+		}
 		if last >= from {
 			return l.read(from, last, max, maxBytes)
 		}

@@ -3,7 +3,8 @@
 // the log it keeps the dead letters: what could not be planned.
 //
 // write.go appends, entry.go has the stored form of entries and reads them,
-// dead.go keeps the dead letters; log.go has the rest.
+// recent.go holds the newest in memory, dead.go keeps the dead letters; log.go
+// has the rest.
 //
 // It stands on Pebble, whose write-ahead log and recovery are proven; the log
 // itself is a range of keys that is written at one end and cut at the other.
@@ -53,9 +54,13 @@ type Log struct {
 	closed bool
 	grown  chan struct{} // closed, and made anew, when last moves
 	syncs  uint64
+	recent recent
+
+	rooms sync.Pool // of *[]byte, for the stored form of requests
 }
 
-// The keys: 'L' offset for entries, 'D' id for dead letters, 'M' name.
+// The keys: 'L' offset for entries, 'D' id for dead letters, 'M' name. Mlast is
+// the offset of the last entry that was cut.
 const (
 	spaceEntry = 'L'
 	spaceDead  = 'D'
@@ -110,13 +115,16 @@ func (l *Log) begin(dir string) error {
 	if len(last) == 8 {
 		l.last = binary.BigEndian.Uint64(last)
 	}
-	l.first = l.last + 1
+	l.first = l.last + 1 // where no entry is kept
 	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: []byte{spaceEntry}, UpperBound: []byte{spaceEntry + 1}})
 	if err != nil {
 		return err
 	}
 	if it.First() {
 		l.first = binary.BigEndian.Uint64(it.Key()[1:])
+	}
+	if it.Last() {
+		l.last = binary.BigEndian.Uint64(it.Key()[1:])
 	}
 	return it.Close()
 }
@@ -169,7 +177,11 @@ func (l *Log) Trim(through uint64) error {
 	if through = min(through, last); through < first {
 		return nil
 	}
-	if err := l.db.DeleteRange(numbered(spaceEntry, 0), numbered(spaceEntry, through+1), pebble.NoSync); err != nil {
+	b := l.db.NewBatch()
+	defer func() { _ = b.Close() }() // it only gives its memory back
+	_ = b.DeleteRange(numbered(spaceEntry, 0), numbered(spaceEntry, through+1), nil)
+	_ = b.Set(metaLast, binary.BigEndian.AppendUint64(nil, through), nil)
+	if err := b.Commit(pebble.NoSync); err != nil {
 		return fmt.Errorf("cut the log up to %d: %w", through, err)
 	}
 	l.mu.Lock()
@@ -209,7 +221,7 @@ func (l *Log) Advance(applied uint64) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last, l.first = applied, applied+1
+	l.last, l.first, l.recent = applied, applied+1, recent{}
 	return nil
 }
 

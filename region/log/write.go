@@ -11,27 +11,40 @@ import (
 	"headwater/graph"
 )
 
-// A request is events that wait to be written, in their stored form.
+// A request is events that wait to be written.
 type request struct {
-	entries [][]byte
-	bytes   int
-	last    uint64
-	err     error
-	done    chan struct{}
+	events [][]graph.Delta
+	// stored is their stored form, one behind the other; ends is where each
+	// ends.
+	stored []byte
+	ends   []int
+	last   uint64
+	err    error
+	done   chan struct{}
 }
 
 // Append makes events durable, an entry each, in order, and returns the
 // offset of the last. All are kept or none. It does not return before that is
-// settled, whatever becomes of ctx.
+// settled, whatever becomes of ctx. The deltas are the log's from then on: they
+// must not be changed.
 func (l *Log) Append(ctx context.Context, events [][]graph.Delta) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r := &request{done: make(chan struct{})}
-	for _, deltas := range events {
-		e := appendEntry(nil, 0, deltas)
-		r.entries, r.bytes = append(r.entries, e), r.bytes+len(e)
+	r := &request{events: events, done: make(chan struct{})}
+	if room, ok := l.rooms.Get().(*[]byte); ok {
+		r.stored = (*room)[:0]
 	}
+	r.ends = make([]int, len(events))
+	for i, deltas := range events {
+		r.stored = appendEntry(r.stored, 0, deltas)
+		r.ends[i] = len(r.stored)
+	}
+	defer func() {
+		if cap(r.stored) <= maxRoom {
+			l.rooms.Put(&r.stored)
+		}
+	}()
 	l.mu.Lock()
 	if l.closed || len(events) == 0 {
 		defer l.mu.Unlock()
@@ -53,6 +66,9 @@ func (l *Log) awake() {
 	default: // it wakes already
 	}
 }
+
+// maxRoom bounds the memory that is kept for later requests, of each.
+const maxRoom = 4 << 20
 
 // maxGroup is how many bytes are written at once, but for a request that has
 // more on its own.
@@ -82,8 +98,8 @@ func (l *Log) take() (group []*request, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, bytes := 0, 0
-	for n < len(l.queue) && (n == 0 || bytes+l.queue[n].bytes <= maxGroup) {
-		bytes += l.queue[n].bytes
+	for n < len(l.queue) && (n == 0 || bytes+len(l.queue[n].stored) <= maxGroup) {
+		bytes += len(l.queue[n].stored)
 		n++
 	}
 	group, l.queue = l.queue[:n:n], l.queue[n:]
@@ -93,27 +109,43 @@ func (l *Log) take() (group []*request, closed bool) {
 func (l *Log) commit(group []*request) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	now := uint64(time.Now().UnixNano())
+	now := time.Now()
 	b := l.db.NewBatch()
 	defer func() { _ = b.Close() }() // it only gives its memory back
-	_, last := l.Bounds()
+	_, first := l.Bounds()
+	last := first
 	for _, r := range group {
-		for _, e := range r.entries {
+		from := 0
+		for _, end := range r.ends {
 			last++
-			binary.BigEndian.PutUint64(e[1:], now)
-			_ = b.Set(numbered(spaceEntry, last), e, nil)
+			e := r.stored[from:end]
+			binary.BigEndian.PutUint64(e[1:], uint64(now.UnixNano()))
+			d := b.SetDeferred(9, len(e))
+			d.Key[0] = spaceEntry
+			binary.BigEndian.PutUint64(d.Key[1:], last)
+			copy(d.Value, e)
+			_ = d.Finish()
+			from = end
 		}
-		r.last, r.entries = last, nil
+		r.last = last
 	}
-	_ = b.Set(metaLast, binary.BigEndian.AppendUint64(nil, last), nil)
 	if err := b.Commit(pebble.Sync); err != nil {
 		for _, r := range group {
 			r.last, r.err = 0, fmt.Errorf("append to the log: %w", err)
 		}
 		return
 	}
+	at := time.Unix(0, now.UnixNano()).UTC() // as it is read
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, r := range group {
+		from := 0
+		for i, deltas := range r.events {
+			first++
+			l.recent.add(Entry{Offset: first, Appended: at, Deltas: deltas}, r.ends[i]-from)
+			from = r.ends[i]
+		}
+	}
 	l.syncs++
 	l.last = last
 	close(l.grown)

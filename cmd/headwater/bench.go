@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+
+	"headwater/cmd/headwater/bench"
+)
+
+func benchCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
+	return func(f *flag.FlagSet) func(context.Context, []string) error {
+		o := bench.Options{Out: out, Log: log, Serve: serveForBench}
+		f.IntVar(&o.Tasks, "tasks", 100_000, "how many `tasks` the platform has")
+		sizes := f.String("sizes", "10000,100000", "how many `tasks` the platforms of growth and reopen have, with commas between; 1000000 takes 10 GB of disk and some minutes to build")
+		f.IntVar(&o.Hub, "hub", 1_000_000, "how many `flows` the hub has")
+		f.IntVar(&o.Runs, "runs", 5, "how `often` each figure is taken; the median is told")
+		f.IntVar(&o.Seconds, "seconds", 3, "how many `seconds` a figure runs that is told by the second")
+		f.StringVar(&o.Dir, "dir", "", "`folder` in which the platforms are kept, to be used again; without one they are gone at the end")
+		f.StringVar(&o.Inputs, "inputs", cmp.Or(os.Getenv("HEADWATER_INPUTS"), "../shared/inputs"), "`folder` with Debian's package graph in graphs/debian-bookworm, for postgres")
+		usage := f.Usage
+		f.Usage = func() {
+			usage()
+			fmt.Fprintln(f.Output(), "\nFigures, all but the last where none is named:")
+			for _, n := range bench.Names() {
+				fmt.Fprintf(f.Output(), "  %-10s %s\n", n[0], n[1])
+			}
+		}
+		return func(ctx context.Context, args []string) error {
+			for _, s := range strings.Split(*sizes, ",") {
+				n, err := strconv.Atoi(strings.TrimSpace(s))
+				if err != nil || n < 1 {
+					return errUsage
+				}
+				o.Sizes = append(o.Sizes, n)
+			}
+			if o.Tasks < 1000 || o.Hub < 2000 || o.Runs < 1 || o.Seconds < 1 {
+				return errUsage
+			}
+			return bench.Run(ctx, o, args...)
+		}
+	}
+}
+
+// serveForBench runs a server as serve does, in this process.
+func serveForBench(dir string) (*bench.Server, error) {
+	c := defaultConfig()
+	c.Listen, c.Data, c.MinFree, c.Region = "127.0.0.1:0", dir, 64<<20, "local"
+	s, err := open(c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	up, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- s.run(ctx, func(url string) { up <- url }) }()
+	select {
+	case err := <-done:
+		cancel()
+		return nil, err
+	case url := <-up:
+		return &bench.Server{
+			URL: url, Store: s.store, Syncs: s.queue.Syncs,
+			Waiting: func() uint64 { st := s.node.Status(); return st.Last - min(st.Last, st.Mark.Position) },
+			Stop:    func() error { cancel(); return <-done },
+		}, nil
+	}
+}

@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"headwater/graph"
+	"headwater/graph/graphtest"
+	"headwater/graph/pebble"
+)
+
+const region = "local"
+
+// platform is the generated platform of a size.
+func (r *run) platform(tasks int) *graphtest.Platform {
+	return &graphtest.Platform{Tasks: tasks, Seed: 1, Region: region}
+}
+
+// tableID is the id of a table of a platform.
+func tableID(t graphtest.Table) graph.ID { return tableName(t).ID() }
+
+func tableName(t graphtest.Table) graph.Name {
+	return graph.Name{Kind: graph.DataStoreKind, Region: region, Namespace: t.Namespace, Name: t.Name}
+}
+
+// built returns the folder of a server with a platform of a size in it, which
+// is built if it is not there yet.
+func (r *run) built(ctx context.Context, tasks int) (string, error) {
+	p := r.platform(tasks)
+	return r.store(ctx, fmt.Sprintf("platform-%d", tasks), tasks, func(i int) graph.Delta { return p.Delta(i, 0) })
+}
+
+// store returns the folder of a server with n deltas in it.
+func (r *run) store(ctx context.Context, name string, n int, delta func(i int) graph.Delta) (dir string, err error) {
+	dir = r.path(name)
+	done := r.path(name, "whole")
+	if _, err := os.Stat(done); err == nil {
+		return dir, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	s, err := openStore(r.path(name, "graph"))
+	if err != nil {
+		return "", err
+	}
+	if err = errors.Join(r.fill(ctx, s, name, n, delta), s.Close()); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(done, nil, 0o600)
+}
+
+func openStore(dir string) (*pebble.Store, error) {
+	return pebble.Open(dir, pebble.Options{Region: region, Log: slog.New(slog.DiscardHandler)})
+}
+
+// fill plans and applies deltas in batches, as a region does.
+func (r *run) fill(ctx context.Context, s *pebble.Store, name string, n int, delta func(i int) graph.Delta) error {
+	const batch = 1000
+	began, told := time.Now(), time.Now()
+	var mark graph.Mark
+	for from := 0; from < n; from += batch {
+		deltas := make([]*graph.Delta, min(batch, n-from))
+		for i := range deltas {
+			d := delta(from + i)
+			deltas[i] = &d
+		}
+		st := graph.NewState()
+		if err := graph.LoadFor(ctx, s, st, deltas...); err != nil {
+			return err
+		}
+		mark.Position++
+		b := graph.Batch{Region: region, Mark: mark}
+		for _, d := range deltas {
+			p, err := graph.LoadAndPlan(ctx, s, st, d)
+			if err != nil {
+				return err
+			}
+			b.Add(p)
+		}
+		if err := s.Apply(ctx, b); err != nil {
+			return err
+		}
+		mark = b.Mark
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			r.log("%s: %d of %d", name, from+len(deltas), n)
+		}
+	}
+	r.log("%s: %d in %s", name, n, time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// opened opens the store of a folder, calls f with a view of it, and closes
+// both.
+func opened(ctx context.Context, dir string, f func(*pebble.Store, graph.View) error) error {
+	s, err := openStore(dir + "/graph")
+	if err != nil {
+		return err
+	}
+	v, err := s.View(ctx, graph.At{})
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	err = f(s, v)
+	return errors.Join(err, v.Close(), s.Close())
+}

@@ -1,0 +1,232 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"headwater/graph"
+)
+
+// postgres asks PostgreSQL's recursive query, its engine and the HTTP server
+// the same questions in turn: what feeds on a node within three hops.
+func (r *run) postgres(ctx context.Context) error {
+	db, stop, err := r.startPostgres(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.sideBySide(ctx, db), db.Close(ctx), stop())
+}
+
+func (r *run) sideBySide(ctx context.Context, db *pgx.Conn) error {
+	dir, roots, err := r.debian(ctx)
+	if err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := r.compare(ctx, db, "Debian's graph", dir, roots); err != nil {
+			return err
+		}
+	}
+	if dir, err = r.built(ctx, r.Tasks); err != nil {
+		return err
+	}
+	p := r.platform(r.Tasks)
+	roots = nil // the tables that most others read: where a change has to be thought through
+	for i := range 60 {
+		roots = append(roots, tableID(p.Table(-1-i)))
+	}
+	return r.compare(ctx, db, fmt.Sprintf("shared tables of a platform of %d tasks", r.Tasks), dir, roots)
+}
+
+const recursive = `WITH RECURSIVE reached(id, hops) AS (
+	SELECT $1::int, 0
+	UNION
+	SELECT e.target, r.hops + 1 FROM reached r JOIN edge e ON e.source = r.id WHERE r.hops < 3
+) SELECT id, min(hops) FROM reached GROUP BY id`
+
+func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots []graph.ID) error {
+	return r.serve(ctx, dir, func(s *Server, c *client) error {
+		v, err := s.Store.View(ctx, graph.At{})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = v.Close() }() // it was only read
+		adjacent, err := tables(ctx, v, s.Store.Names(ctx))
+		if err != nil {
+			return err
+		}
+		if err := load(ctx, db, adjacent); err != nil {
+			return err
+		}
+		var sql, engine, http []float64
+		var buf bytes.Buffer
+		seen, queue, reached := make([]bool, len(adjacent.ids)), make([]uint32, 0, len(adjacent.ids)), 0
+		for _, root := range roots {
+			if !adjacent.has(root) {
+				continue
+			}
+			want := adjacent.search(adjacent.at[root], 3, seen, queue)
+			if want == 1 {
+				continue // feeds nothing
+			}
+			reached += want
+			body, err := question(idsQuery, of(root))
+			if err != nil {
+				return err
+			}
+			var took [3][]float64
+			for range r.Runs + 1 { // the first warms up
+				began := time.Now()
+				n, err := recurse(ctx, db, int32(adjacent.at[root]))
+				took[0] = append(took[0], ms(time.Since(began)))
+				if err != nil || n != want {
+					return fmt.Errorf("PostgreSQL found %d of %d nodes: %w", n, want, err)
+				}
+				began = time.Now()
+				sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: root}}, graph.WalkOptions{Depth: 3}, func([]graph.Step) error { return nil })
+				took[1] = append(took[1], ms(time.Since(began)))
+				if err != nil || sum.Nodes != want {
+					return fmt.Errorf("the engine found %d of %d nodes: %w", sum.Nodes, want, err)
+				}
+				began = time.Now()
+				err = c.post(ctx, "/graphql", body, &buf)
+				took[2] = append(took[2], ms(time.Since(began)))
+				if err = errors.Join(err, whole(buf.Bytes())); err != nil {
+					return err
+				}
+				if n := bytes.Count(buf.Bytes(), []byte(`"id":`)); n != want {
+					return fmt.Errorf("the answer has %d of %d nodes", n, want)
+				}
+			}
+			sql, engine, http = append(sql, median(took[0][1:])), append(engine, median(took[1][1:])), append(http, median(took[2][1:]))
+		}
+		r.tell("%s: %d edges, %d questions, 3 hops downstream, %d nodes an answer in the mean", name, len(adjacent.targets), len(sql), reached/max(1, len(sql)))
+		p, e, h := median(sql), median(engine), median(http)
+		r.hold(p/e >= 100, "at least 100", "inside the engine: median %.4f ms, PostgreSQL %.3f ms: %.0f times faster; mean of the questions' ratios %.0f", e, p, p/e, meanRatio(sql, engine))
+		r.hold(p/h >= 20, "at least 20", "over HTTP GraphQL: median %.4f ms, PostgreSQL %.3f ms: %.0f times faster; mean of the questions' ratios %.0f", h, p, p/h, meanRatio(sql, http))
+		return nil
+	})
+}
+
+func meanRatio(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] / b[i]
+	}
+	return sum / float64(len(a))
+}
+
+func recurse(ctx context.Context, db *pgx.Conn, root int32) (n int, err error) {
+	rows, err := db.Query(ctx, recursive, root)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, hops int32
+		if err := rows.Scan(&id, &hops); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, rows.Err()
+}
+
+// load makes a table of the edges, with an index, analysed.
+func load(ctx context.Context, db *pgx.Conn, c *csr) error {
+	if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS edge; CREATE TABLE edge (source int NOT NULL, target int NOT NULL)"); err != nil {
+		return err
+	}
+	at, source := 0, 0
+	if _, err := db.CopyFrom(ctx, pgx.Identifier{"edge"}, []string{"source", "target"}, pgx.CopyFromFunc(func() ([]any, error) {
+		if at == len(c.targets) {
+			return nil, nil
+		}
+		for uint32(at) >= c.offsets[source+1] {
+			source++
+		}
+		at++
+		return []any{int32(source), int32(c.targets[at-1])}, nil
+	})); err != nil {
+		return err
+	}
+	for _, sql := range []string{"CREATE INDEX ON edge (source, target)", "VACUUM ANALYZE edge"} {
+		if _, err := db.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startPostgres starts a server of its own on loopback and connects to it.
+func (r *run) startPostgres(ctx context.Context) (db *pgx.Conn, stop func() error, err error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return nil, nil, errors.New("PostgreSQL's server is not installed: apt-get install postgresql")
+	}
+	bin := filepath.Dir(found[len(found)-1])
+	dir, err := os.MkdirTemp("", "headwater-postgres-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() error { return os.RemoveAll(dir) }
+	as, err := unprivileged(dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	command := func(name string, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+		c.Dir, c.SysProcAttr = dir, as
+		return c
+	}
+	data := filepath.Join(dir, "data")
+	if out, err := command("initdb", "-D", data, "-U", "headwater", "-A", "trust", "--no-sync").CombinedOutput(); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), remove())
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	server := command("postgres", "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", dir, "-c", "shared_buffers=1GB", "-c", "work_mem=256MB", "-c", "fsync=off", "-c", "jit=off")
+	if err := server.Start(); err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	stop = func() error {
+		_ = server.Process.Signal(os.Interrupt) // a fast shutdown
+		_ = server.Wait()
+		return remove()
+	}
+	for try := 0; ; try++ {
+		if db, err = pgx.Connect(ctx, fmt.Sprintf("postgres://headwater@127.0.0.1:%d/postgres?sslmode=disable", port)); err == nil {
+			break
+		}
+		if try == 100 || ctx.Err() != nil {
+			return nil, nil, errors.Join(fmt.Errorf("connect to PostgreSQL: %w", err), stop())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	var version string
+	if err := db.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	r.tell("PostgreSQL %s with 1 GB of buffers, an index on (source, target), a prepared query over loopback", version)
+	return db, stop, nil
+}
+
+func freePort() (int, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return ln.Addr().(*net.TCPAddr).Port, ln.Close()
+}
