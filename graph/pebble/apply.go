@@ -19,8 +19,10 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 		return nil
 	}
 	a := &s.applier
+	followed := s.follow(&b)
 	done := false
 	defer func() {
+		_ = followed() // it is told by advance
 		a.reset()
 		if !done {
 			a.forget()
@@ -61,7 +63,7 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	}
 	a.bound()
 	done = true
-	return s.advance(&b)
+	return s.advance(&b, followed)
 }
 
 // An applier turns edits into writes.

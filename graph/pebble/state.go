@@ -95,10 +95,19 @@ func (v *viewed) Remembered(key uint64) (any, bool) { return v.s.facts.Get(key) 
 // Remember implements graph.Quick.
 func (v *viewed) Remember(key uint64, value any, size int) { v.s.facts.Set(key, value, int64(size)) }
 
-// advance makes a batch that has been committed visible. The caller holds
-// Store.mu.
-func (s *Store) advance(b *graph.Batch) error {
-	s.follow(b)
+// advance makes a batch that has been committed visible, once the topology has
+// followed it. The caller holds Store.mu.
+func (s *Store) advance(b *graph.Batch, followed func() error) error {
+	err := followed()
+	if err == nil && s.topology != nil {
+		err = s.relink(b)
+	}
+	if err != nil {
+		// Where the topology can't hold the graph any more, the store goes on
+		// without it, from its rows.
+		s.o.Log.Error("the flows in memory can't follow; they are read from disk from now on, which is slower", "region", s.o.Region, "err", err)
+		s.topology = nil
+	}
 	if err := s.publish(); err != nil {
 		return err
 	}
@@ -106,26 +115,32 @@ func (s *Store) advance(b *graph.Batch) error {
 	return nil
 }
 
-// follow brings the topology to the state after a batch. Where it can't hold
-// the graph any more, the store goes on without it, from its rows.
-func (s *Store) follow(b *graph.Batch) {
-	if s.topology == nil {
-		return
+// follow brings the topology after a batch, beside the writing of it, and
+// returns what to wait with. Doing so again does no harm.
+func (s *Store) follow(b *graph.Batch) (followed func() error) {
+	t := s.topology
+	if t == nil || len(b.Changes) == 0 {
+		return func() error { return nil }
 	}
-	if err := s.amend(b); err != nil {
-		s.o.Log.Error("the flows in memory can't follow; they are read from disk from now on, which is slower", "region", s.o.Region, "err", err)
-		s.topology = nil
-	}
+	done := make(chan error, 1)
+	go func() {
+		for i := range b.Changes {
+			t.Change(&b.Changes[i])
+		}
+		done <- t.Settle()
+	}()
+	return sync.OnceValue(func() error { return <-done })
 }
 
-func (s *Store) amend(b *graph.Batch) error {
+// relink brings the aliases of the topology after a batch that has been
+// committed, and publishes it.
+func (s *Store) relink(b *graph.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
 	var linked []graph.ID
 	for i := range b.Changes {
 		c := &b.Changes[i]
-		s.topology.Change(c)
 		for _, e := range c.Aliases {
 			linked = append(linked, e.From, e.To)
 		}

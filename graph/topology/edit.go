@@ -82,8 +82,9 @@ func (t *Topology) touch(c *graph.Change) {
 	}
 }
 
-// flush does the edits of the batch, list by list.
-func (t *Topology) flush() error {
+// Settle does what the changes of the batch ask, list by list, ahead of
+// Publish.
+func (t *Topology) Settle() error {
 	if t.full() || t.building == math.MaxUint32 {
 		return ErrFull
 	}

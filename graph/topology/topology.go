@@ -77,7 +77,7 @@ func (t *Topology) view(version uint32) *View {
 // Publish makes what was changed since the last Publish visible to the views
 // that are taken from now on.
 func (t *Topology) Publish() error {
-	if err := t.flush(); err != nil {
+	if err := t.Settle(); err != nil {
 		return err
 	}
 	next := t.view(t.building)
