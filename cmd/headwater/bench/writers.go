@@ -14,7 +14,8 @@ import (
 // then while 5,000 tasks change each second.
 func (r *run) writers(ctx context.Context) error {
 	const perSecond, perBody, rounds = 5000, 100, 8
-	tasks := r.Tasks / 4
+	seconds := max(5, r.Seconds)
+	tasks := max(r.Tasks/4, perSecond*seconds)
 	dir := r.path("writers")
 	p := r.platform(tasks)
 	p.Narrow, p.Changing = true, 1000
@@ -31,7 +32,6 @@ func (r *run) writers(ctx context.Context) error {
 			}
 			questions = append(questions, body)
 		}
-		seconds := max(5, r.Seconds)
 		var idle, busy, heaps []float64
 		before := uint64(0)
 		applied := 0.0
