@@ -16,7 +16,8 @@ const FormatVersion = 2
 var ErrFormat = fmt.Errorf("not a value of format version %d", FormatVersion)
 
 // A coder runs one field list both ways: it appends to b when it encodes, and
-// reads from b when it decodes. So the two can't drift apart.
+// reads from b when it decodes. So the two can't drift apart. Encoding writes
+// to nothing but b: others may read the value.
 type coder struct {
 	b      []byte
 	decode bool
@@ -57,8 +58,9 @@ func (c *coder) int64(v *int64) {
 
 func (c *coder) int(v *int) {
 	x := int64(*v)
-	c.int64(&x)
-	*v = int(x)
+	if c.int64(&x); c.decode {
+		*v = int(x)
+	}
 }
 
 func (c *coder) bool(v *bool) {
@@ -66,18 +68,20 @@ func (c *coder) bool(v *bool) {
 	if *v {
 		x = 1
 	}
-	c.uint(&x)
-	if c.decode && x > 1 {
-		c.fail()
+	if c.uint(&x); c.decode {
+		if x > 1 {
+			c.fail()
+		}
+		*v = x == 1
 	}
-	*v = x == 1
 }
 
 // near codes a number that is mostly near to another one.
 func (c *coder) near(v *int64, base int64) {
 	x := *v - base
-	c.int64(&x)
-	*v = base + x
+	if c.int64(&x); c.decode {
+		*v = base + x
+	}
 }
 
 func (c *coder) string(v *string) {
@@ -134,7 +138,9 @@ func (c *coder) id(v *ID) {
 
 func small[T ~uint8 | ~uint16](c *coder, v *T) {
 	x := uint64(*v)
-	c.uint(&x)
+	if c.uint(&x); !c.decode {
+		return
+	}
 	if uint64(T(x)) != x {
 		c.fail()
 		return
@@ -177,7 +183,9 @@ func codeString(c *coder, s *string) { c.string(s) }
 func (c *coder) name(n *Name) {
 	small(c, &n.Kind)
 	if n.Kind == 0 {
-		*n = Name{}
+		if c.decode {
+			*n = Name{}
+		}
 		return
 	}
 	c.string(&n.Region)

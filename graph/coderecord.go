@@ -42,8 +42,9 @@ func codeRun(c *coder, r, before *Run) {
 			flags |= f.bit
 		}
 	}
-	small(c, &flags)
-	r.Streaming, r.Deletes = flags&runStreaming != 0, flags&runDeletes != 0
+	if small(c, &flags); c.decode {
+		r.Streaming, r.Deletes = flags&runStreaming != 0, flags&runDeletes != 0
+	}
 	switch {
 	case flags&runIsUUID == 0:
 		c.string(&r.ID)

@@ -43,7 +43,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return n.trim(true)
 }
 
-// apply is Run without cutting the log.
+// apply is Run without cutting the log. While one batch is written, the next
+// is planned.
 func (n *Node) apply(ctx context.Context) error {
 	defer func() {
 		n.mu.Lock()
@@ -52,37 +53,112 @@ func (n *Node) apply(ctx context.Context) error {
 		close(n.moved)
 		n.moved = make(chan struct{})
 	}()
+	always := context.WithoutCancel(ctx)
+	w := writing{mark: n.mark()}
 	for {
-		from := n.mark().Position + 1
-		if _, last := n.log.Bounds(); ctx.Err() != nil && last < from {
-			break
+		from := w.mark.Position + 1
+		_, last := n.log.Bounds()
+		if last < from {
+			// Nothing to plan meanwhile.
+			if err := w.wait(); err != nil {
+				if !n.pause(ctx, err) {
+					return err
+				}
+				w = writing{mark: n.mark()}
+				continue
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
 		}
 		wait := ctx
 		if ctx.Err() != nil {
-			wait = context.WithoutCancel(ctx) // there is something to read
+			wait = always // there is something to read
 		}
 		entries, err := n.log.Read(wait, from, batchEntries, batchBytes)
 		switch {
 		case errors.Is(err, log.ErrClosed):
-			return nil
+			return w.wait()
 		case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			continue
 		case err != nil:
-			if !n.pause(ctx, fmt.Errorf("read the log from %d: %w", from, err)) {
-				return err
-			}
-			continue
+			err = fmt.Errorf("read the log from %d: %w", from, err)
+		default:
+			n.note(entries[0].Appended)
+			err = n.next(always, &w, entries)
 		}
-		n.note(entries[0].Appended)
-		for {
-			if err = n.applyBatch(context.WithoutCancel(ctx), entries); err == nil {
-				break
+		if err != nil {
+			if werr := w.wait(); werr != nil {
+				err = werr // what is wrong with the batch before comes first
 			}
-			if !n.pause(ctx, fmt.Errorf("apply from %d: %w", from, err)) {
+			if !n.pause(ctx, err) {
 				return err
 			}
+			w = writing{mark: n.mark()}
 		}
 	}
+}
+
+// A writing is the batch that is being written, if there is one.
+type writing struct {
+	// mark is the state after it.
+	mark graph.Mark
+	done chan error // nil: there is none
+	// state is the overlay of the batches that were planned since it was made.
+	state   *graph.State
+	batches int
+}
+
+// wait waits until nothing is being written.
+func (w *writing) wait() error {
+	if w.done == nil {
+		return nil
+	}
+	err := <-w.done
+	w.done = nil
+	return err
+}
+
+// overlayBatches is how many batches are planned over one overlay: before
+// another one all has to be written.
+const overlayBatches = 4
+
+// next plans the entries as the batch that follows the one that is being
+// written, and begins to write it when that is done.
+func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error {
+	if w.done == nil || w.batches == overlayBatches {
+		if err := w.wait(); err != nil {
+			return err
+		}
+		w.state, w.batches = graph.NewState(), 0
+	}
+	b, touches, err := n.planBatch(ctx, w.state, w.mark, entries)
+	if err != nil {
+		return err
+	}
+	if err := w.wait(); err != nil {
+		return err
+	}
+	w.batches++
+	before := w.mark
+	w.mark, w.done = b.Mark, make(chan error, 1)
+	go func(done chan<- error) { done <- n.write(ctx, before, b, touches) }(w.done)
+	return nil
+}
+
+// write applies a batch and tells those that wait for it.
+func (n *Node) write(ctx context.Context, before graph.Mark, b graph.Batch, touches int) error {
+	if err := n.store.Apply(ctx, b); err != nil {
+		return fmt.Errorf("apply from %d: %w", before.Position+1, err)
+	}
+	n.Stats.Batches.Add(1)
+	n.Stats.Changes.Add(b.Mark.Revision - before.Revision)
+	n.Stats.Touches.Add(uint64(touches))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.applied, n.trouble = b.Mark, nil
+	close(n.moved)
+	n.moved = make(chan struct{})
 	return nil
 }
 
@@ -148,11 +224,10 @@ func (n *Node) trim(all bool) (err error) {
 	return n.log.Trim(m.Position)
 }
 
-// applyBatch plans the entries over one overlay and applies them as one batch.
-func (n *Node) applyBatch(ctx context.Context, entries []log.Entry) error {
-	mark := n.mark()
-	b := graph.Batch{Region: n.o.Region, Mark: mark}
-	state := graph.NewState()
+// planBatch plans the entries over an overlay as one batch, and counts the
+// deltas that only touch.
+func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mark, entries []log.Entry) (b graph.Batch, touches int, err error) {
+	b = graph.Batch{Region: n.o.Region, Mark: mark}
 	var all []*graph.Delta
 	for i := range entries {
 		for j := range entries[i].Deltas {
@@ -161,7 +236,7 @@ func (n *Node) applyBatch(ctx context.Context, entries []log.Entry) error {
 	}
 	// What is damaged shows again, one by one, below.
 	if err := graph.LoadFor(ctx, n.store, state, all...); err != nil && !damaged(err) {
-		return err
+		return b, 0, err
 	}
 	planned := 0
 	for i := range entries {
@@ -170,10 +245,10 @@ func (n *Node) applyBatch(ctx context.Context, entries []log.Entry) error {
 			p, err := n.plan(ctx, state, &e.Deltas[j])
 			if err != nil {
 				if !isFault(err) {
-					return err
+					return b, 0, err
 				}
 				if err := n.bury(e, j, err); err != nil {
-					return err
+					return b, 0, err
 				}
 				continue
 			}
@@ -182,18 +257,7 @@ func (n *Node) applyBatch(ctx context.Context, entries []log.Entry) error {
 		}
 		b.Mark.Position = e.Offset
 	}
-	if err := n.store.Apply(ctx, b); err != nil {
-		return err
-	}
-	n.Stats.Batches.Add(1)
-	n.Stats.Changes.Add(b.Mark.Revision - mark.Revision)
-	n.Stats.Touches.Add(uint64(planned - len(b.Changes)))
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.applied, n.trouble = b.Mark, nil
-	close(n.moved)
-	n.moved = make(chan struct{})
-	return nil
+	return b, planned - len(b.Changes), nil
 }
 
 // A fault is an error of one delta, not of the store.

@@ -2,7 +2,6 @@ package pebble
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -56,11 +55,6 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
 	}
 	s.mark = b.Mark
-	for i := range b.Changes {
-		for _, e := range b.Changes[i].Lives {
-			s.lives[e.Node] = true
-		}
-	}
 	a.bound()
 	done = true
 	return s.advance(&b, followed)
@@ -76,13 +70,11 @@ type applier struct {
 	columns map[graph.ID]struct{}
 	names   map[graph.ID]graph.Name
 	words   map[string]struct{}
-	// there holds what the ids of all names begin with that the store may have,
-	// and so those of all subjects of contributions.
-	there map[uint64]struct{}
+	there   *there
 }
 
-func newApplier(db *pebble.DB) applier {
-	a := applier{writer: writer{db: db, written: map[string][]byte{}}, there: map[uint64]struct{}{}}
+func newApplier(db *pebble.DB, t *there) applier {
+	a := applier{writer: writer{db: db, written: map[string][]byte{}}, there: t}
 	a.forget()
 	return a
 }
@@ -191,6 +183,7 @@ func (a *applier) life(e graph.LifeEdit) error {
 		a.keep(k, nil)
 	} else {
 		a.keep(k, graph.AppendLife(nil, e.Life))
+		a.there.addLife(e.Node)
 	}
 	for _, l := range []struct {
 		life graph.Life
@@ -211,7 +204,7 @@ func (a *applier) name(n *graph.Name, id graph.ID) error {
 		return a.column(n.Column, id)
 	}
 	have, ok := a.names[id]
-	if _, there := a.there[head(id)]; !ok && there {
+	if !ok && a.there.hasName(id) {
 		b, err := a.get(a.begin(spaceName).id(id))
 		if err != nil {
 			return err
@@ -226,7 +219,7 @@ func (a *applier) name(n *graph.Name, id graph.ID) error {
 	case !ok:
 		a.keep(a.begin(spaceName).id(id), graph.AppendName(nil, n))
 		a.index(graph.SearchText(*n), id)
-		a.there[head(id)] = struct{}{}
+		a.there.addName(id)
 	case have != *n:
 		return fmt.Errorf("names %s and %s share the id %s", have, n, id)
 	}
@@ -237,8 +230,6 @@ func (a *applier) name(n *graph.Name, id graph.ID) error {
 	a.names[id] = graph.Name{Kind: n.Kind, Region: strings.Clone(n.Region), Namespace: strings.Clone(n.Namespace), Name: strings.Clone(n.Name)}
 	return nil
 }
-
-func head(id graph.ID) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 
 // column notes a column. All columns of one path share its name and what
 // searches find it by, so that a path that is known costs one write. Of two

@@ -13,7 +13,7 @@ import (
 // Load implements graph.Store.
 func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 	for _, k := range n.Contributions {
-		if !s.hasName(k.Subject) {
+		if !s.there.hasName(k.Subject) {
 			st.PutRecord(k, nil)
 			continue
 		}
@@ -31,7 +31,7 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 		st.PutParts(k, parts)
 	}
 	for _, id := range n.Lives {
-		if !s.hasLife(id) {
+		if !s.there.hasLife(id) {
 			st.PutLife(id, nil)
 			continue
 		}

@@ -11,6 +11,7 @@
 //
 //	writer.go  the writes of a batch, in order
 //	merge.go   what is only seen
+//	there.go   what need not be looked for
 //
 // A batch and its mark are one atomic write, to memory: there is no write-ahead
 // log, for the region's log is one. Memory is written to disk as it fills, in
@@ -91,11 +92,11 @@ type Store struct {
 	o     Options
 	facts *ristretto.Cache[uint64, any]
 	reads atomic.Uint64
+	there there
 
 	mu       sync.Mutex // guards all below; held while a batch is applied
 	mark     graph.Mark
 	applier  applier
-	lives    map[graph.ID]bool  // who ever had one; few have
 	topology *topology.Topology // nil: not kept
 	// saved is the mark of the checkpoint of the topology, savedAt when it was
 	// written and savingTook how long that took.
@@ -128,7 +129,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
 	}
-	s := &Store{db: db, dir: dir, o: o, applier: newApplier(db), lives: map[graph.ID]bool{}}
+	s := &Store{db: db, dir: dir, o: o}
+	s.applier = newApplier(db, &s.there)
 	if err := s.begin(dir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -182,7 +184,7 @@ func (s *Store) begin(dir string) error {
 		if err := b.Commit(pebble.NoSync); err != nil {
 			return err
 		}
-		return s.flush()
+		return errors.Join(s.flush(), s.there.open(s.db))
 	}
 	if v := string(format); v != strconv.Itoa(graph.FormatVersion) {
 		return fmt.Errorf("graph store in %s has format version %s; this headwater reads version %d", dir, v, graph.FormatVersion)
@@ -197,34 +199,7 @@ func (s *Store) begin(dir string) error {
 	if s.mark, err = readMark(s.db); err != nil {
 		return err
 	}
-	err = scan(s.db, space(spaceName), func(rest, _ []byte) (bool, error) {
-		id, _ := cutID(rest)
-		s.applier.there[head(id)] = struct{}{}
-		return true, nil
-	})
-	if err != nil {
-		return err
-	}
-	return scan(s.db, space(spaceLife), func(rest, _ []byte) (bool, error) {
-		id, _ := cutID(rest)
-		s.lives[id] = true
-		return true, nil
-	})
-}
-
-// hasName reports whether the store may have the name of an id, or, since it
-// has the names of all their subjects, contributions of it.
-func (s *Store) hasName(id graph.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.applier.there[head(id)]
-	return ok
-}
-
-func (s *Store) hasLife(id graph.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lives[id]
+	return s.there.open(s.db)
 }
 
 func readMark(r pebble.Reader) (graph.Mark, error) {
