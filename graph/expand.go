@@ -61,9 +61,9 @@ func (w *walker) columns(ctx context.Context, frontier []Handle, ask *Ask) error
 }
 
 // hops asks for hops to nodes and takes those that count. Where enough is
-// known of a level it asks for no more.
+// known of a level, and all hops count, it asks for no more.
 func (w *walker) hops(ctx context.Context, from []Handle, ask *Ask, as taking) error {
-	if w.enough == 0 || w.keep != nil || w.level+1 < w.afterLevel {
+	if w.enough == 0 || w.keep != nil || w.level+1 < w.afterLevel || w.first && w.level == 0 {
 		return w.allHops(ctx, from, ask, nil, as)
 	}
 	bound := &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}

@@ -63,53 +63,80 @@ func (r *Resolver) targets(id ID) ([]ID, error) {
 	return targets, nil
 }
 
-// resolve follows aliases from id. Where they lead to one node, it is that;
-// where they are contested, id stays itself; where they run in a ring, it is
-// the ring's smallest, from wherever the ring is entered.
+// resolve follows aliases from id and notes the nodes of all names that it
+// meets. Names that stand for each other in a ring are taken as one: where
+// aliases lead out of it to one node, all are that; where they lead nowhere,
+// all are its smallest; where they are contested, each stays itself. So it
+// does not matter from where a ring is entered, and a node stands for itself.
 func (r *Resolver) resolve(id ID) (ID, error) {
-	visited := map[ID]bool{}
-	end, ok, err := r.follow(id, visited)
-	if err != nil || ok {
-		return end, err
-	}
-	for v := range visited {
-		if v.Compare(end) < 0 {
-			end = v
-		}
-	}
-	return end, nil
+	f := follower{r: r, at: map[ID]int{}}
+	_, err := f.visit(id)
+	return r.nodes[id], err
 }
 
-// follow returns the end of the aliases from id, and false where they lead
-// back to where they came from.
-func (r *Resolver) follow(id ID, visited map[ID]bool) (ID, bool, error) {
-	visited[id] = true
-	targets, err := r.targets(id)
-	if err != nil || len(targets) == 0 {
-		return id, true, err
+// A follower finds rings: Tarjan's strongly connected components.
+type follower struct {
+	r     *Resolver
+	at    map[ID]int // when a name was met, from 1
+	stack []ID       // names whose ring is not known yet
+}
+
+// visit returns when the earliest name of the ring of id was met, as far as
+// is known.
+func (f *follower) visit(id ID) (int, error) {
+	at := len(f.at) + 1
+	first := at
+	f.at[id] = at
+	f.stack = append(f.stack, id)
+	targets, err := f.r.targets(id)
+	if err != nil {
+		return 0, err
 	}
-	var end ID
-	found := false
 	for _, t := range targets {
-		if visited[t] {
+		if _, done := f.r.nodes[t]; done {
 			continue
 		}
-		e, ok, err := r.follow(t, visited)
+		met := f.at[t]
+		if met == 0 {
+			if met, err = f.visit(t); err != nil {
+				return 0, err
+			}
+		}
+		first = min(first, met)
+	}
+	if first == at {
+		err = f.ring(slices.Index(f.stack, id))
+	}
+	return first, err
+}
+
+// ring notes the node of the names on the stack from a place on.
+func (f *follower) ring(from int) error {
+	names := f.stack[from:]
+	f.stack = f.stack[:from]
+	var ends []ID
+	for _, n := range names {
+		targets, err := f.r.targets(n)
 		if err != nil {
-			return ID{}, false, err
+			return err
 		}
-		if !ok {
-			continue
+		for _, t := range targets {
+			if end := f.r.nodes[t]; !slices.Contains(names, t) && !slices.Contains(ends, end) {
+				ends = append(ends, end)
+			}
 		}
-		if found && e != end {
-			return id, true, nil // contested
-		}
-		end, found = e, true
 	}
-	if !found {
-		return id, false, nil
+	for _, n := range names {
+		switch len(ends) {
+		case 0:
+			f.r.nodes[n] = slices.MinFunc(names, ID.Compare)
+		case 1:
+			f.r.nodes[n] = ends[0]
+		default:
+			f.r.nodes[n] = n
+		}
 	}
-	return end, true, nil
+	return nil
 }
 
 // Members lists the names that stand for a node, itself included, sorted.

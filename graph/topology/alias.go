@@ -21,6 +21,13 @@ const wordsOfNode = 2
 // something has changed with those given: they, and all that is linked to
 // them now or was before.
 func (t *Topology) Realias(links graph.Links, changed []graph.ID) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.fail(t.realias(links, changed))
+}
+
+func (t *Topology) realias(links graph.Links, changed []graph.ID) error {
 	resolver := graph.NewResolver(links, graph.Forever)
 	seen := map[graph.ID]bool{}
 	queue := make([]graph.ID, 0, len(changed))
@@ -95,27 +102,32 @@ func (t *Topology) linked(links graph.Links, id graph.ID) ([]graph.ID, error) {
 
 // standFor notes what a name stands for.
 func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) error {
-	plain := node == id && len(members) == 1 && !gone
-	name := t.store(head(id))
+	name, base := t.store(head(id)), t.store(head(node))
 	c := t.storeCells[slotNode].at(name)
 	old := ref(c.Load())
-	if plain && old == 0 {
+	var was, is []uint32
+	if old != 0 {
+		was = nodeWords(t.arena.slabs, old)
+	}
+	if plain := node == id && len(members) == 1 && !gone; !plain {
+		is = append(is, base, uint32(len(members))<<1)
+		if gone {
+			is[1] |= 1
+		}
+		for _, m := range members {
+			is = append(is, t.store(head(m)))
+		}
+	}
+	if slices.Equal(was, is) {
 		return nil
 	}
 	to := uint32(0)
-	if !plain {
-		r, b, err := t.arena.alloc(uint32(wordsOfNode + len(members)))
+	if is != nil {
+		r, b, err := t.arena.alloc(uint32(len(is)))
 		if err != nil {
 			return err
 		}
-		base := t.store(head(node))
-		b[0], b[1] = base, uint32(len(members))<<1
-		if gone {
-			b[1] |= 1
-		}
-		for i, m := range members {
-			b[wordsOfNode+i] = t.store(head(m))
-		}
+		copy(b, is)
 		t.markSpecial(name)
 		for i := t.stores.at(name).first.Load(); base != name && i != 0; {
 			column := t.columns.at(i - 1)
@@ -125,8 +137,7 @@ func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) er
 		to = r
 	}
 	if old != 0 {
-		b := readNode(t.arena.slabs, old)
-		t.retired = append(t.retired, retirement{t.building, block{old, uint32(wordsOfNode + len(b.members))}})
+		t.retired = append(t.retired, retirement{t.building, block{old, uint32(len(was))}})
 	}
 	t.set(c, to)
 	return nil
@@ -162,9 +173,13 @@ type nodeBlock struct {
 	members []uint32 // the node's own
 }
 
+func nodeWords(slabs []*[slabWords]uint32, ref uint32) []uint32 {
+	return slice(slabs, ref, wordsOfNode+slice(slabs, ref+1, 1)[0]>>1)
+}
+
 func readNode(slabs []*[slabWords]uint32, ref uint32) nodeBlock {
-	b := slice(slabs, ref, wordsOfNode)
-	return nodeBlock{node: graph.MakeHandle(graph.DataStoreClass, b[0]), gone: b[1]&1 != 0, members: slice(slabs, ref+wordsOfNode, b[1]>>1)}
+	b := nodeWords(slabs, ref)
+	return nodeBlock{node: graph.MakeHandle(graph.DataStoreClass, b[0]), gone: b[1]&1 != 0, members: b[wordsOfNode:]}
 }
 
 // node returns what the name of a data store stands for.

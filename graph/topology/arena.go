@@ -7,6 +7,7 @@ import "math/bits"
 type arena struct {
 	slabs []*[slabWords]uint32
 	used  uint32                // words of the last slab
+	limit int                   // how many slabs at most
 	lists [sizeClasses][]uint32 // refs of free blocks
 }
 
@@ -17,7 +18,9 @@ const (
 )
 
 // begin makes the first slab; no block is at 0.
-func (a *arena) begin() { a.slabs, a.used = append(a.slabs, new([slabWords]uint32)), 1 }
+func (a *arena) begin() {
+	a.slabs, a.used, a.limit = append(a.slabs, new([slabWords]uint32)), 1, maxSlabs
+}
 
 // A block is a piece of the arena: a ref, and how many words were asked for.
 type block struct{ ref, words uint32 }
@@ -29,7 +32,8 @@ const (
 	sizeClasses = exact + 1 + 8*(slabShift-6)
 )
 
-// sizeClass returns the class of blocks of so many words, and their size.
+// sizeClass returns the class of blocks of so many words, a slab at most, and
+// their size.
 func sizeClass(words uint32) (class int, size uint32) {
 	if words <= exact {
 		return int(words), words
@@ -41,6 +45,9 @@ func sizeClass(words uint32) (class int, size uint32) {
 
 // alloc returns a block of so many words, with whatever is in it.
 func (a *arena) alloc(words uint32) (uint32, []uint32, error) {
+	if words > slabWords {
+		return 0, nil, ErrFull
+	}
 	class, size := sizeClass(words)
 	if free := a.lists[class]; len(free) > 0 {
 		ref := free[len(free)-1]
@@ -48,7 +55,7 @@ func (a *arena) alloc(words uint32) (uint32, []uint32, error) {
 		return ref, a.slice(ref, words), nil
 	}
 	if a.used+size > slabWords {
-		if len(a.slabs) == maxSlabs || size > slabWords-1 {
+		if len(a.slabs) >= a.limit {
 			return 0, nil, ErrFull
 		}
 		a.slabs = append(a.slabs, new([slabWords]uint32))

@@ -33,13 +33,20 @@ var allRows = [...]struct {
 // Build makes a topology of all that an engine stores.
 func Build(ctx context.Context, rows Rows) (*Topology, error) {
 	t := New()
+	if err := t.build(ctx, rows); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Topology) build(ctx context.Context, rows Rows) error {
 	for _, r := range allRows {
 		g := gatherer{t: t, slot: slotOf(r.layer, r.dir)}
 		if err := rows.AllFlows(ctx, r.layer, r.dir, g.row); err != nil {
-			return nil, fmt.Errorf("read flows: %w", err)
+			return fmt.Errorf("read flows: %w", err)
 		}
 		if err := g.flush(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	var linked []graph.ID
@@ -47,12 +54,12 @@ func Build(ctx context.Context, rows Rows) (*Topology, error) {
 		linked = append(linked, id)
 		return ctx.Err()
 	}); err != nil {
-		return nil, fmt.Errorf("read aliases: %w", err)
+		return fmt.Errorf("read aliases: %w", err)
 	}
 	if err := t.Realias(rows, linked); err != nil {
-		return nil, err
+		return err
 	}
-	return t, t.Publish()
+	return t.Publish()
 }
 
 // A gatherer collects the rows of one node after the other into lists.
@@ -93,7 +100,7 @@ func (g *gatherer) flush() error {
 
 // replace makes entries the whole list of a node.
 func (t *Topology) replace(h graph.Handle, slot int, entries []entry) error {
-	if t.full() {
+	if t.full(t.limit) {
 		return ErrFull
 	}
 	c := t.cell(h, slot)
@@ -131,6 +138,10 @@ func (t *Topology) replace(h graph.Handle, slot int, entries []entry) error {
 // Refresh reads anew what an engine stores of names, which may have changed
 // since a checkpoint was written. Publish makes it visible.
 func (t *Topology) Refresh(ctx context.Context, rows Rows, names []graph.ID) error {
+	return t.fail(t.refresh(ctx, rows, names))
+}
+
+func (t *Topology) refresh(ctx context.Context, rows Rows, names []graph.ID) error {
 	for _, name := range names {
 		name = name.Base()
 		for _, r := range allRows {

@@ -25,18 +25,17 @@ type replaced struct {
 	version uint32 // which replaced
 }
 
-// set points a cell elsewhere, for the version that is being built. It
-// returns the ref that it replaced, and whether older views may see that.
-func (t *Topology) set(c *cell, to uint32) (old uint32, seen bool) {
+// set points a cell elsewhere, for the version that is being built. What it
+// was is kept if an older version has it.
+func (t *Topology) set(c *cell, to uint32) {
 	was := c.Load()
-	if seen = version(was) != t.building; seen && was != 0 {
+	if version(was) != t.building && was != 0 {
 		t.undo.mu.Lock()
 		t.undo.was[c] = append(t.undo.was[c], was)
 		t.undo.mu.Unlock()
 		t.undo.order = append(t.undo.order, replaced{c, t.building})
 	}
 	c.Store(uint64(t.building)<<32 | uint64(to))
-	return ref(was), seen
 }
 
 // before returns the newest value of a cell that a version sees.

@@ -36,9 +36,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Save writes a version of the topology, which is the graph of a region at a
 // mark.
 func (v *View) Save(w io.Writer, region string, mark graph.Mark) error {
-	sum := crc32.New(castagnoli)
-	b := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<20)
-	s := saver{w: b}
+	s := saver{w: w}
 	s.word(magic, format)
 	s.text(region)
 	s.long(mark.Position)
@@ -75,19 +73,14 @@ func (v *View) Save(w io.Writer, region string, mark graph.Mark) error {
 		}
 		if r := ref(v.at(v.storeCells[slotNode].at(i))); r != 0 {
 			s.word(i)
-			members := slice(v.slabs, r+1, 1)[0] >> 1
-			s.words(slice(v.slabs, r, wordsOfNode+members))
+			s.words(nodeWords(v.slabs, r))
 		}
 	}
 	s.word(none)
-	if s.err != nil {
-		return s.err
-	}
-	if err := b.Flush(); err != nil {
-		return err
-	}
-	_, err := w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-	return err
+	s.flush()
+	s.word(s.sum)
+	s.flush()
+	return s.err
 }
 
 // none ends a list whose length is not known at its beginning.
@@ -119,15 +112,28 @@ func (v *View) eachList(f func(h graph.Handle, slot int, ref uint32)) {
 	}
 }
 
+// A saver writes the file's words, saveAtOnce bytes or more at once, and sums
+// them up.
 type saver struct {
-	w   *bufio.Writer
-	b   [8]byte
+	w   io.Writer
+	b   []byte // not written yet
+	sum uint32
 	err error
 }
 
-func (s *saver) bytes(b []byte) {
+const saveAtOnce = 1 << 20
+
+func (s *saver) flush() {
+	s.sum = crc32.Update(s.sum, castagnoli, s.b)
 	if s.err == nil {
-		_, s.err = s.w.Write(b)
+		_, s.err = s.w.Write(s.b)
+	}
+	s.b = s.b[:0]
+}
+
+func (s *saver) bytes(b []byte) {
+	if s.b = append(s.b, b...); len(s.b) >= saveAtOnce {
+		s.flush()
 	}
 }
 
@@ -135,15 +141,14 @@ func (s *saver) word(words ...uint32) { s.words(words) }
 
 func (s *saver) words(words []uint32) {
 	for _, w := range words {
-		b := s.w.AvailableBuffer()
-		s.bytes(binary.LittleEndian.AppendUint32(b, w))
+		s.b = binary.LittleEndian.AppendUint32(s.b, w)
+	}
+	if len(s.b) >= saveAtOnce {
+		s.flush()
 	}
 }
 
-func (s *saver) long(v uint64) {
-	binary.LittleEndian.PutUint64(s.b[:], v)
-	s.bytes(s.b[:])
-}
+func (s *saver) long(v uint64) { s.word(uint32(v), uint32(v>>32)) }
 
 func (s *saver) text(t string) {
 	s.word(uint32(len(t)))
@@ -206,7 +211,7 @@ func check(file io.ReadSeeker) error {
 		return fmt.Errorf("%d bytes: %w", size, ErrCheckpoint)
 	}
 	sum := crc32.New(castagnoli)
-	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.LimitReader(file, size-4), make([]byte, 1<<20)); err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.LimitReader(file, size-4), make([]byte, min(size, 1<<20))); err != nil {
 		return err
 	}
 	var b [4]byte
@@ -321,8 +326,10 @@ func (l *loader) lists() {
 		}
 		t.refs = refs
 		to, err := t.writeList(refs, total)
-		if err != nil {
+		if l.err == nil {
 			l.err = err
+		}
+		if l.err != nil {
 			return
 		}
 		if slot&1 == 0 {
@@ -365,6 +372,9 @@ func (l *loader) special() {
 		b[0], b[1] = node, flags
 		for j := range flags >> 1 {
 			b[wordsOfNode+j] = l.word()
+		}
+		if l.err != nil {
+			return
 		}
 		t.markSpecial(i)
 		t.storeCells[slotNode].at(i).Store(uint64(ref))

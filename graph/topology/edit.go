@@ -22,6 +22,9 @@ type edit struct {
 // Change takes what a change does to the flows into the batch. What it does
 // to aliases and deletions is for Realias.
 func (t *Topology) Change(c *graph.Change) {
+	if t.failed != nil {
+		return
+	}
 	t.touch(c)
 	if len(c.Flows) == 0 {
 		return
@@ -85,7 +88,14 @@ func (t *Topology) touch(c *graph.Change) {
 // Settle does what the changes of the batch ask, list by list, ahead of
 // Publish.
 func (t *Topology) Settle() error {
-	if t.full() || t.building == math.MaxUint32 {
+	if t.failed != nil {
+		return t.failed
+	}
+	return t.fail(t.settle())
+}
+
+func (t *Topology) settle() error {
+	if t.full(t.limit) || t.building == math.MaxUint32 {
 		return ErrFull
 	}
 	edits := t.edits
@@ -116,15 +126,12 @@ func (t *Topology) Settle() error {
 // amend makes a list anew with edits, which are sorted as it is: the runs
 // that they fall into.
 func (t *Topology) amend(c *cell, edits []edit) error {
-	node := edits[0]
-	old := ref(c.Load())
+	slot, old := edits[0].slot, ref(c.Load())
 	var one [1]uint32
 	dir := directory(t.arena.slabs, old, &one)
-	replaced := make([]uint32, 0, 4)
-	refs := make([]uint32, 0, len(dir)+1)
-	total := listLen(t.arena.slabs, old)
-	before := total
-	entries := t.merged[:0]
+	had := listLen(t.arena.slabs, old)
+	total := had
+	refs, entries := t.refs[:0], t.merged[:0]
 	for i := 0; len(edits) > 0; {
 		// The run that the next edit falls into is the last that does not
 		// begin behind it; edits before all runs go into the first.
@@ -142,12 +149,12 @@ func (t *Topology) amend(c *cell, edits []edit) error {
 		entries = entries[:0]
 		if i < len(dir) {
 			entries = t.appendRun(entries, dir[i])
-			replaced = append(replaced, dir[i])
+			t.retire(dir[i])
 			i++
 		}
-		had := len(entries)
+		total -= len(entries)
 		entries = t.merge(entries, edits[:n])
-		total += len(entries) - had
+		total += len(entries)
 		edits = edits[n:]
 		var err error
 		if refs, err = t.writeRuns(refs, entries); err != nil {
@@ -158,26 +165,42 @@ func (t *Topology) amend(c *cell, edits []edit) error {
 		}
 	}
 	t.merged = entries
+	if len(dir) > 1 {
+		t.retire(old)
+	}
+	refs, err := t.pack(refs, total)
+	if err != nil {
+		return err
+	}
+	t.refs = refs
 	to, err := t.writeList(refs, total)
 	if err != nil {
 		return err
 	}
-	if node.slot&1 == 0 {
-		t.flows += total - before
+	if slot&1 == 0 {
+		t.flows += total - had
 	}
-	if len(dir) > 1 {
-		replaced = append(replaced, old)
-	}
-	t.move(c, to, replaced)
+	t.set(c, to)
 	return nil
 }
 
-// move points a cell at a new list and retires the blocks that it replaced.
-func (t *Topology) move(c *cell, to uint32, replaced []uint32) {
-	t.set(c, to)
-	for _, r := range replaced {
+// sparse is how many times as many flows as it has a list has room for before
+// its runs are written anew.
+const sparse = 8
+
+// pack writes runs anew, of so many flows in all, if they have become short:
+// flows that go leave room that new ones may never fall into.
+func (t *Topology) pack(refs []uint32, total int) ([]uint32, error) {
+	if len(refs) < 2 || total*sparse >= len(refs)*t.maxRun {
+		return refs, nil
+	}
+	entries := t.merged[:0]
+	for _, r := range refs {
+		entries = t.appendRun(entries, r)
 		t.retire(r)
 	}
+	t.merged = entries
+	return t.writeRuns(refs[:0], entries)
 }
 
 // retire gives a block back once no view can see it.
@@ -206,30 +229,19 @@ func (e *edit) entry() entry { return entry{e.to, e.by, e.meta} }
 
 // merge does edits to entries; of several to one flow the last counts.
 func (t *Topology) merge(entries []entry, edits []edit) []entry {
-	if len(entries) == 0 {
-		for i := range edits {
-			if e := &edits[i]; !e.gone && (i+1 == len(edits) || edits[i+1].to != e.to || edits[i+1].by != e.by) {
-				entries = append(entries, e.entry())
-			}
-		}
-		return entries
-	}
 	out, free := t.spare[:0], entries[:0]
 	for i := range edits {
 		e := &edits[i]
 		if i+1 < len(edits) && edits[i+1].to == e.to && edits[i+1].by == e.by {
 			continue
 		}
-		x := e.entry()
-		for len(entries) > 0 && (entries[0].to != x.to || entries[0].by != x.by) && t.compareEntries(entries[0], x) < 0 {
-			out = append(out, entries[0])
-			entries = entries[1:]
-		}
-		if len(entries) > 0 && entries[0].to == x.to && entries[0].by == x.by {
+		at, found := slices.BinarySearchFunc(entries, e.entry(), t.compareEntries)
+		out = append(out, entries[:at]...)
+		if entries = entries[at:]; found {
 			entries = entries[1:]
 		}
 		if !e.gone {
-			out = append(out, x)
+			out = append(out, e.entry())
 		}
 	}
 	out = append(out, entries...)

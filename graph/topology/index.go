@@ -35,7 +35,7 @@ func (x *index) find(h uint64, is func(n uint32) bool) (uint32, bool) {
 // add adds a number that is not there; hash hashes any that is.
 func (x *index) add(n uint32, h uint64, hash func(n uint32) uint64) {
 	if p := x.slots.Load(); p == nil || (x.n+1)*5 > len(*p)*4 {
-		x.resize((x.n+1)*2, hash)
+		x.resize(x.n*3/2+1, hash) // twice the slots
 	}
 	put(*x.slots.Load(), n, h)
 	x.n++

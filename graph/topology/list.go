@@ -11,16 +11,16 @@ import (
 // the ids of their other ends, then of the contributions' numbers. A short
 // one is a run:
 //
-//	n<<2 | flags, n × to, n × by, n × meta of 16 bits
+//	n<<3 | flags, n × to, n × by, n × meta of 16 bits
 //
 // A long one is a directory of runs, none of them empty:
 //
-//	m<<2 | flags, how many flows in all, m × ref of a run
+//	m<<3 | flagLong, how many flows in all, m × ref of a run
 //
 // Blocks that a view may see are never written to.
 const (
 	flagLong    = 1 // a directory
-	flagCoarse  = 2 // some flow is coarse
+	flagCoarse  = 2 // some flow of a run is coarse
 	flagControl = 4 // some flow of a run is of the kind CONTROL alone
 	flagBits    = 3
 )
@@ -187,9 +187,6 @@ func (t *Topology) writeList(refs []uint32, total int) (uint32, error) {
 	}
 	b[0], b[1] = uint32(len(refs))<<flagBits|flagLong, uint32(total)
 	copy(b[2:], refs)
-	for _, r := range refs {
-		b[0] |= t.arena.slice(r, 1)[0] & flagCoarse
-	}
 	return ref, nil
 }
 

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -200,9 +201,18 @@ func (n *names) by(k graph.Key) uint32 {
 	return i
 }
 
-// full reports whether no more can be numbered.
-func (n *tables) full() bool {
-	return max(n.stores.n, n.columns.n, n.processes.n, n.hubs.n) >= graph.MaxHandles-chunkLen || n.says.n >= 1<<32-1-chunkLen
+// Numbers run out at maxNames nodes of a class, or maxSays contributions. That
+// is looked at once a batch, which brings fewer than room.
+const (
+	room     = 1 << 24
+	maxNames = graph.MaxHandles - room
+	maxSays  = math.MaxUint32 - room
+)
+
+// full reports whether there are more nodes of a class, or contributions, than
+// may be.
+func (n *tables) full(names uint32) bool {
+	return max(n.stores.n, n.columns.n, n.processes.n, n.hubs.n) > names || n.says.n > maxSays
 }
 
 // cell returns a cell of a node.

@@ -18,7 +18,7 @@ func (h *hopper) nearest(from graph.Handle, dir []uint32) error {
 		return nil
 	}
 	begin := seek(v, dir, b.From)
-	fresh, last := 0, graph.Handle(0)
+	fresh, last := 0, ^graph.Handle(0)
 	for at := begin; ; at = at.next(v, dir) {
 		if at.run == len(dir) {
 			// There are not that many: the bound leaves nothing out.

@@ -10,7 +10,8 @@
 //	list.go        lists of flows
 //	edit.go        a batch of changes becomes edits of lists
 //	alias.go       which node a name stands for, which are gone
-//	view.go        graph.Numbers over one version
+//	view.go        one version: names, aliases, contributions
+//	hops.go        the flows of many nodes at once, as a question wants them
 //	nearest.go     the first flows of a node that has very many
 //	build.go       from an engine's rows, and what has changed since
 //	checkpoint.go  to a file and back
@@ -20,12 +21,14 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"sync/atomic"
 )
 
-// ErrFull is returned when the graph has outgrown what a topology can number.
+// ErrFull is returned when the graph has outgrown what a topology can number,
+// or a node has more flows than one list can hold.
 var ErrFull = errors.New("the topology is full")
 
 // A Topology is the flows of one graph. One goroutine at a time may change
@@ -47,6 +50,10 @@ type Topology struct {
 	merged, spare      []entry // memory of amend
 	refs               []uint32
 	maxRun, boundAbove int
+	limit              uint32 // of nodes of a class
+	// failed is why a part of a batch was not taken: nothing is published any
+	// more.
+	failed error
 
 	undo undo
 	mu   sync.Mutex // guards all below
@@ -62,7 +69,7 @@ type retirement struct {
 
 // New returns an empty topology.
 func New() *Topology {
-	t := &Topology{building: 1, live: map[uint32]int{}, maxRun: maxRun, boundAbove: boundAbove}
+	t := &Topology{building: 1, live: map[uint32]int{}, maxRun: maxRun, boundAbove: boundAbove, limit: maxNames}
 	t.undo.was = map[*cell][]uint64{}
 	t.arena.begin()
 	t.now = t.view(0)
@@ -75,7 +82,9 @@ func (t *Topology) view(version uint32) *View {
 }
 
 // Publish makes what was changed since the last Publish visible to the views
-// that are taken from now on.
+// that are taken from now on. Once it, Settle, Realias or Refresh has
+// returned an error, nothing more is: the topology is of use to the views that
+// there are.
 func (t *Topology) Publish() error {
 	if err := t.Settle(); err != nil {
 		return err
@@ -93,6 +102,12 @@ func (t *Topology) Publish() error {
 	return nil
 }
 
+// fail notes an error, if it is one and the first, and returns the first.
+func (t *Topology) fail(err error) error {
+	t.failed = cmp.Or(t.failed, err)
+	return t.failed
+}
+
 // reclaim takes back what no view can see: blocks, and what cells were.
 func (t *Topology) reclaim(oldest uint32) {
 	n := 0
@@ -100,7 +115,9 @@ func (t *Topology) reclaim(oldest uint32) {
 		t.arena.free(t.retired[n].block)
 		n++
 	}
-	t.retired = append(t.retired[:0], t.retired[n:]...)
+	if n > 0 { // else all is kept, perhaps for long
+		t.retired = append(t.retired[:0], t.retired[n:]...)
+	}
 	t.undo.forget(oldest)
 }
 
