@@ -1,14 +1,14 @@
 // Package pebble keeps a graph on a local disk, in Pebble: the default engine.
 //
 //	keys.go    what is stored under which key
-//	store.go   open, close, marks, the change stream
+//	store.go   open, close, marks
 //	load.go    what planning reads
 //	apply.go   a batch becomes one atomic write
 //	read.go    the rows of one snapshot (graph.Raw)
 //	state.go   the graph after one batch, which views share
-//	topology.go  its flows in memory: opened, followed, checkpointed
+//	topology.go its flows in memory: opened, followed, checkpointed
 //	search.go  names by prefix, word and substring
-//
+//	changes.go the change stream
 //	writer.go  the writes of a batch, in order
 //	merge.go   what is only seen
 //	there.go   what need not be looked for
@@ -232,9 +232,8 @@ func get(r pebble.Reader, k []byte) ([]byte, error) {
 
 func (s *Store) get(k []byte) ([]byte, error) { return get(s.db, k) }
 
-// set and unset write to a batch, which fails at the commit if at all.
+// set writes to a batch, which fails at the commit if at all.
 func set(b *pebble.Batch, k, v []byte) { _ = b.Set(k, v, nil) }
-func unset(b *pebble.Batch, k []byte)  { _ = b.Delete(k, nil) }
 
 // scan calls f with what stands under a prefix, until it returns false. The
 // slices are f's only until it returns; the key comes without the prefix.
@@ -355,64 +354,6 @@ func (s *Store) Names(ctx context.Context) iter.Seq2[graph.Name, error] {
 			yield(graph.Name{}, err)
 		}
 	}
-}
-
-// A Change is one entry of the change stream: which contribution made which
-// revision, and the nodes whose answers it may alter.
-type Change struct {
-	Revision, Position uint64
-	By                 graph.Key
-	Nodes              []graph.ID
-}
-
-// Changes yields the entries of the change stream after a revision, in order.
-// The stream is cut at Options.KeepChanges: a first entry that does not follow
-// the revision asked for tells that some are gone.
-func (s *Store) Changes(ctx context.Context, after uint64) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		err := scan(s.db, space(spaceStream), func(rest, v []byte) (bool, error) {
-			c := Change{Revision: binary.BigEndian.Uint64(rest)}
-			if c.Revision <= after {
-				return true, nil
-			}
-			if err := c.decode(v); err != nil {
-				return false, err
-			}
-			return yield(c, nil), ctx.Err()
-		})
-		if err != nil {
-			yield(Change{}, err)
-		}
-	}
-}
-
-func (c *Change) encode() []byte {
-	b := binary.BigEndian.AppendUint64([]byte{graph.FormatVersion}, c.Position)
-	b = binary.AppendUvarint(b, uint64(len(c.Nodes)))
-	for _, n := range c.Nodes {
-		b = append(b, n[:]...)
-	}
-	return append(key(b).id(c.By.Subject), c.By.Origin...)
-}
-
-func (c *Change) decode(b []byte) error {
-	bad := fmt.Errorf("change %d of %d bytes: %w", c.Revision, len(b), graph.ErrFormat)
-	if len(b) < 9 || b[0] != graph.FormatVersion {
-		return bad
-	}
-	c.Position = binary.BigEndian.Uint64(b[1:])
-	n, size := binary.Uvarint(b[9:])
-	if size <= 0 || n > uint64(len(b)) || len(b) < 9+size+(int(n)+1)*idLen {
-		return bad
-	}
-	b = b[9+size:]
-	for range n {
-		var id graph.ID
-		id, b = cutID(b)
-		c.Nodes = append(c.Nodes, id)
-	}
-	c.By = cutBy(b)
-	return nil
 }
 
 // Compact waits for what is in memory to be on disk, and all of it compacted.
