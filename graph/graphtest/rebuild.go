@@ -23,7 +23,7 @@ func Rebuild(ctx context.Context, store graph.Store, region string) (*Model, err
 		}
 		s := graph.NewState()
 		k := r.Key()
-		if err := store.Load(ctx, graph.Need{Contributions: []graph.Key{k}}, s); err != nil {
+		if err := store.Load(ctx, graph.Need{Contributions: []graph.Key{k}, Parts: []graph.Key{k}}, s); err != nil {
 			return nil, err
 		}
 		c := s.Contribution(k)
