@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -27,9 +26,7 @@ const Expiring RunState = 255
 // Missing must have returned nothing for d. It is pure but for s; on an error
 // s is as it was.
 func Plan(s *State, d *Delta) (Planned, error) {
-	know := s.known(d)
-	k := know.key
-	old := s.contributions[k]
+	old := s.contributions[s.known(d).key]
 	if old != nil {
 		if n, ok := s.repeats(old, d); ok && n.IsZero() {
 			return s.repeat(old, d), nil
@@ -38,6 +35,13 @@ func Plan(s *State, d *Delta) (Planned, error) {
 			return Planned{}, fmt.Errorf("plan %s of %s without its parts", d.Subject, d.Origin)
 		}
 	}
+	return s.plan(old, d)
+}
+
+// plan is Plan for all deltas.
+func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
+	know := s.known(d)
+	k := know.key
 	if old == nil {
 		if d.State == Expiring {
 			return Planned{}, nil
@@ -55,8 +59,7 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		part := know.hash
 		if part != 0 {
 			if _, ok := next.parts[part]; !ok {
-				s.buf = AppendContent(s.buf[:0], &d.Says)
-				next.parts[part] = &partContent{bytes: bytes.Clone(s.buf)}
+				next.parts[part] = &partContent{bytes: know.said}
 			}
 			if p := next.parts[part]; p.content == nil {
 				p.content = &d.Says // what decoding would give
@@ -337,6 +340,9 @@ func (c *Change) index(old, next *Contribution) error {
 		}
 	}
 	slices.SortFunc(c.Index, func(a, b IndexEdit) int { return a.Node.Compare(b.Node) })
+	if len(known) > 1<<12 {
+		ids.known, ids.nodes = nil, nil // clearing them costs what they have held
+	}
 	return nil
 }
 

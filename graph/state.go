@@ -32,7 +32,8 @@ type State struct {
 	ids ids
 	// deltas holds what was found of deltas: Missing is asked again and again.
 	deltas map[*Delta]*known
-	buf    []byte
+	// room is where what deltas say is encoded, one behind the other.
+	room []byte
 }
 
 // A wrote says whether a contribution is among the writers of a node.
@@ -44,7 +45,9 @@ type wrote struct {
 // A known is what was found of a delta.
 type known struct {
 	key Key
-	// hash is that of what it says, 0 where it says nothing.
+	// said is the binary form of what it says, and hash that of it, 0 where it
+	// says nothing.
+	said []byte
 	hash uint64
 	// touched and drops are what State.touches says of it.
 	touched []ID
@@ -120,9 +123,14 @@ func (s *State) known(d *Delta) *known {
 	k := s.deltas[d]
 	if k == nil {
 		k = &known{key: Key{Subject: s.ids.of(d.Subject), Origin: d.Origin}}
-		s.buf = AppendContent(s.buf[:0], &d.Says)
-		if len(s.buf) > len(nothingSaid) || d.Says.Streaming {
-			k.hash = hash64(s.buf)
+		if cap(s.room)-len(s.room) < 4<<10 {
+			s.room = make([]byte, 0, 64<<10)
+		}
+		from := len(s.room)
+		s.room = AppendContent(s.room, &d.Says)
+		k.said = s.room[from:len(s.room):len(s.room)]
+		if len(k.said) > len(nothingSaid) || d.Says.Streaming {
+			k.hash = hash64(k.said)
 		}
 		k.touched, k.drops = s.touches(nil, &d.Says)
 		s.deltas[d] = k

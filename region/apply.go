@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	batchEntries = 1024
-	batchBytes   = 4 << 20
+	// Batches that fill more than half of a memtable of the store cost more
+	// than they save.
+	batchEntries = 2048
+	batchBytes   = 2 << 20
 	trimEvery    = 2 * time.Second
 	syncEvery    = time.Minute
 	sweepEvery   = time.Hour

@@ -161,9 +161,6 @@ func (h *HTTP) decode(body []byte, now time.Time) (d ingest.Decoded) {
 			d = ingest.Decoded{Rejected: []ingest.Rejected{{Path: "$", Reason: "this event can't be decoded; the server's log says why"}}}
 		}
 		h.Stats.Clamped.Add(uint64(d.Clamped))
-		if d.Fatal() {
-			h.Stats.Rejected.Add(1)
-		}
 	}()
 	return h.o.Decode(ingest.Message{Body: body, Region: h.o.Region, Received: now})
 }
@@ -182,6 +179,7 @@ func (h *HTTP) single(w http.ResponseWriter, r *http.Request) {
 	}
 	d := h.decode(body, time.Now())
 	if d.Fatal() {
+		h.Stats.Rejected.Add(1)
 		bad := d.Rejected[0]
 		reply(w, http.StatusBadRequest, Problem{Error: bad.Reason, Path: bad.Path, Offset: bad.Offset})
 		return
@@ -265,12 +263,19 @@ func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	a := BatchAnswer{Status: "success", Failed: []FailedEvent{}}
 	var events [][]graph.Delta
-	err = splitBody(body, func(raw Raw) error {
+	bad := func(e *SyntaxError) error { return e }
+	err = skimBody(body, func(raw Raw) error {
 		if a.Summary.Received++; a.Summary.Received > maxEvents {
 			return errTooMany
 		}
 		d := h.decode(raw.Body, now)
 		if d.Fatal() {
+			if !isJSON(raw.Body) {
+				if err := splitBody(body, func(Raw) error { return nil }, bad); err != nil {
+					return err
+				}
+			}
+			h.Stats.Rejected.Add(1)
 			if a.Summary.Failed++; len(a.Failed) < maxListed {
 				a.Failed = append(a.Failed, FailedEvent{Index: raw.Index, Reason: d.Rejected[0].Error()})
 			}
@@ -283,7 +288,7 @@ func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
 		}
 		events = append(events, d.Deltas)
 		return nil
-	}, func(e *SyntaxError) error { return e })
+	}, bad)
 	if err != nil {
 		h.refuse(w, r, err)
 		return

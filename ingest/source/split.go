@@ -85,6 +85,43 @@ func splitBody(body []byte, event func(Raw) error, bad func(*SyntaxError) error)
 	return s.split()
 }
 
+// skimBody is splitBody for who decodes the events, and so finds out whether
+// they are JSON: an object ends where its brackets do, whatever is in them.
+func skimBody(body []byte, event func(Raw) error, bad func(*SyntaxError) error) error {
+	s := splitter{w: window{buf: body, end: io.EOF, line: 1}, event: event, bad: bad, skim: true}
+	return s.split()
+}
+
+// isJSON reports whether b is one value.
+func isJSON(b []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, err := d.ReadValue()
+	return err == nil && d.InputOffset() == int64(len(b))
+}
+
+// bracketEnd returns where the object ends that b begins with, by its brackets,
+// or 0 where it does not.
+func bracketEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
 func gzipReason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the stream is cut short"
@@ -111,6 +148,7 @@ type splitter struct {
 	d     jsontext.Decoder
 	event func(Raw) error
 	bad   func(*SyntaxError) error
+	skim  bool
 	index int
 	// indent is how much white space the line begins with where w begins;
 	// blank says that nothing else came on it yet.
@@ -164,6 +202,11 @@ func (s *splitter) next() (byte, error) {
 // JSON, w stays.
 func (s *splitter) value() (Raw, *SyntaxError, error) {
 	w := &s.w
+	if s.skim && w.buf[0] == '{' {
+		if n := bracketEnd(w.buf); n > 0 {
+			return s.took(n), nil, nil
+		}
+	}
 	var in io.Reader = w
 	if w.r == nil {
 		in = bytes.NewBuffer(w.buf) // is read without a copy
@@ -172,14 +215,7 @@ func (s *splitter) value() (Raw, *SyntaxError, error) {
 	s.d.Reset(in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	_, err := s.d.ReadValue()
 	if err == nil {
-		n := int(s.d.InputOffset())
-		raw := Raw{Index: s.index, Offset: w.base, Line: w.line, Body: w.buf[:n:n]}
-		if w.r != nil {
-			raw.Body = bytes.Clone(raw.Body)
-		}
-		s.index++
-		w.drop(n)
-		return raw, nil, nil
+		return s.took(int(s.d.InputOffset())), nil, nil
 	}
 	fault := &SyntaxError{Offset: w.base, Line: w.line, Seen: w.base + int64(len(w.buf))}
 	var broken *readError
@@ -204,6 +240,18 @@ func (s *splitter) value() (Raw, *SyntaxError, error) {
 		fault.Reason = err.Error()
 	}
 	return Raw{}, fault, nil
+}
+
+// took takes the n bytes that w begins with as an event.
+func (s *splitter) took(n int) Raw {
+	w := &s.w
+	raw := Raw{Index: s.index, Offset: w.base, Line: w.line, Body: w.buf[:n:n]}
+	if w.r != nil {
+		raw.Body = bytes.Clone(raw.Body)
+	}
+	s.index++
+	w.drop(n)
+	return raw
 }
 
 func (s *splitter) here(reason string) *SyntaxError {
