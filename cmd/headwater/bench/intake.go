@@ -18,7 +18,7 @@ import (
 func (r *run) intake(ctx context.Context) error {
 	const perBody, senders = 500, 4
 	events := r.Tasks
-	var created, unchanged, syncs, growths []float64
+	var durable, created, unchanged, syncs, growths []float64
 	var sizes []int
 	for n := range r.Runs {
 		p := r.platform(events)
@@ -31,6 +31,7 @@ func (r *run) intake(ctx context.Context) error {
 				return err
 			}
 			r.log("new: %.0f a second acknowledged, %.0f applied", float64(events)/acked.Seconds(), float64(events)/applied.Seconds())
+			durable = append(durable, float64(events)/acked.Seconds())
 			created = append(created, float64(events)/applied.Seconds())
 			before, err := settled(ctx, s)
 			if err != nil {
@@ -62,6 +63,7 @@ func (r *run) intake(ctx context.Context) error {
 		}
 	}
 	r.tell("%d events a run, bodies of %d from %d senders; an event has %d bytes at p50, %d at p99", events, perBody, senders, percentile(sizes, 0.5), percentile(sizes, 0.99))
+	r.hold(median(durable) >= 10_000, "at least 10,000", "new: %s events a second, durable", spread(durable, "%.0f"))
 	r.hold(median(created) >= 10_000, "at least 10,000", "new: %s events a second, durable and applied", spread(created, "%.0f"))
 	r.hold(median(unchanged) >= 20_000, "at least 20,000", "unchanged: %s events a second, durable and applied", spread(unchanged, "%.0f"))
 	r.hold(median(syncs) >= 50, "at least 50", "unchanged: %s events a sync", spread(syncs, "%.0f"))
