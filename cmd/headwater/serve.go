@@ -17,6 +17,7 @@ import (
 	"headwater/gateway/api"
 	"headwater/graph"
 	"headwater/graph/pebble"
+	"headwater/ingest"
 	"headwater/ingest/openlineage"
 	"headwater/ingest/source"
 	"headwater/region"
@@ -193,7 +194,19 @@ func (s *server) run(ctx context.Context, up func(url string)) error {
 	if err := s.node.ApplyRules(ctx); err != nil {
 		s.log.Error("apply naming rules", "err", err)
 	}
-	s.ready.up.Store(true)
+	// After a crash the graph is a little behind its log: ready is who has
+	// caught up.
+	start := ingest.Receipt{Region: s.c.Region, Offset: s.node.Status().Last}
+	if s.node.Status().Mark.Position >= start.Offset {
+		s.ready.up.Store(true)
+	} else {
+		g.Go(func() error {
+			if err := s.node.WaitApplied(gctx, start); err == nil {
+				s.ready.up.Store(true)
+			}
+			return nil
+		})
+	}
 	up("http://" + s.ln.Addr().String())
 	err := g.Wait()
 	if cerr := s.close(); err == nil || errors.Is(err, context.Canceled) {
