@@ -232,8 +232,7 @@ func get(r pebble.Reader, k []byte) ([]byte, error) {
 
 func (s *Store) get(k []byte) ([]byte, error) { return get(s.db, k) }
 
-// set writes to a batch, which fails at the commit if at all.
-func set(b *pebble.Batch, k, v []byte) { _ = b.Set(k, v, nil) }
+func set(b *pebble.Batch, k, v []byte) { _ = b.Set(k, v, nil) } // fails at the commit if at all
 
 // scan calls f with what stands under a prefix, until it returns false. The
 // slices are f's only until it returns; the key comes without the prefix.
