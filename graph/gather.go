@@ -36,7 +36,7 @@ type gatherer struct {
 	walks  []*walker
 	edges  *edgeSet // nil: not wanted
 	nodes  []gathered
-	at     *marks // 1 + where in nodes, where two walks may meet
+	at     *marks // 1 + where in nodes; at the end, in those of the answer
 	hidden map[Handle]bool
 	gaps   []Gap
 	after  int // nodes beyond skip

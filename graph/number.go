@@ -64,12 +64,11 @@ type Numbers interface {
 	Hops(ctx context.Context, frontier []Handle, f *Ask, bound *Bound, emit Emit) ([]Gap, error)
 }
 
-// An Emit takes hops. The slices are its only until it returns, and not to be
-// changed.
+// An Emit takes hops. The slices are its only until it returns.
 type Emit struct {
 	Hops func([]Hop) error
 	// Ends, if not nil, may be called instead, with the numbers of the other
-	// ends of hops from one node.
+	// ends of hops from one node. They are the view's, and not to be changed.
 	Ends func(from Handle, to []uint32) error
 }
 

@@ -37,15 +37,12 @@ func (r *Resolver) Node(id ID) (ID, error) {
 		return id, nil
 	}
 	base := id.Base()
-	node, ok := r.nodes[base]
-	if !ok {
-		var err error
-		if node, err = r.resolve(base); err != nil {
+	if _, ok := r.nodes[base]; !ok {
+		if err := r.resolve(base); err != nil {
 			return ID{}, err
 		}
-		r.nodes[base] = node
 	}
-	return id.WithBase(node), nil
+	return id.WithBase(r.nodes[base]), nil
 }
 
 func (r *Resolver) targets(id ID) ([]ID, error) {
@@ -68,10 +65,10 @@ func (r *Resolver) targets(id ID) ([]ID, error) {
 // aliases lead out of it to one node, all are that; where they lead nowhere,
 // all are its smallest; where they are contested, each stays itself. So it
 // does not matter from where a ring is entered, and a node stands for itself.
-func (r *Resolver) resolve(id ID) (ID, error) {
+func (r *Resolver) resolve(id ID) error {
 	f := follower{r: r, at: map[ID]int{}}
 	_, err := f.visit(id)
-	return r.nodes[id], err
+	return err
 }
 
 // A follower finds rings: Tarjan's strongly connected components.

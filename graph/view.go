@@ -18,7 +18,7 @@ type Raw interface {
 	// the path alone.
 	Names(ctx context.Context, ids []ID, emit func(ID, Name) error) error
 	// Flows emits the current rows of names. whole adds the rows of the
-	// columns of each. The slice is the caller's only until emit returns.
+	// columns of each, or of its fans. The slice is the caller's only until emit returns.
 	Flows(ctx context.Context, layer Layer, dir Direction, names []ID, whole bool, emit func(node ID, by Key, to []Target) error) error
 	// Pieces emits what is currently said of names. Of pieces that differ
 	// only in who says them the newest is enough.

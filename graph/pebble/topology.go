@@ -34,7 +34,7 @@ func (s *Store) load(ctx context.Context) error {
 	how := "checkpoint"
 	t, err := s.fromCheckpoint(ctx)
 	if err != nil {
-		s.o.Log.Info("reading all flows anew: the checkpoint can't be used", "region", s.o.Region, "err", err)
+		s.o.Log.Info("reading all flows anew: the checkpoint can't be used", "region", s.o.Region, "err", err.Error()) // without its stack
 		how = "rows"
 		if t, err = s.fromRows(ctx); err != nil {
 			if errors.Is(err, topology.ErrFull) {
@@ -133,7 +133,6 @@ func (s *Store) checkpointSoon() {
 		s.saving.Unlock()
 		return
 	}
-	s.saved = st.rows.mark
 	s.background.Go(func() {
 		defer s.saving.Unlock()
 		began := time.Now()
@@ -143,6 +142,9 @@ func (s *Store) checkpointSoon() {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if err == nil {
+			s.saved = st.rows.mark
+		}
 		s.savedAt, s.savingTook = time.Now(), time.Since(began)
 	})
 }

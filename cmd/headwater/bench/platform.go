@@ -62,30 +62,15 @@ func openStore(dir string) (*pebble.Store, error) {
 func (r *run) fill(ctx context.Context, s *pebble.Store, name string, n int, delta func(i int) graph.Delta) error {
 	const batch = 1000
 	began, told := time.Now(), time.Now()
-	var mark graph.Mark
+	feeder := graphtest.Feeder{Region: region}
 	for from := 0; from < n; from += batch {
-		deltas := make([]*graph.Delta, min(batch, n-from))
+		deltas := make([]graph.Delta, min(batch, n-from))
 		for i := range deltas {
-			d := delta(from + i)
-			deltas[i] = &d
+			deltas[i] = delta(from + i)
 		}
-		st := graph.NewState()
-		if err := graph.LoadFor(ctx, s, st, deltas...); err != nil {
+		if err := feeder.Feed(ctx, []graph.Store{s}, deltas...); err != nil {
 			return err
 		}
-		mark.Position++
-		b := graph.Batch{Region: region, Mark: mark}
-		for _, d := range deltas {
-			p, err := graph.LoadAndPlan(ctx, s, st, d)
-			if err != nil {
-				return err
-			}
-			b.Add(p)
-		}
-		if err := s.Apply(ctx, b); err != nil {
-			return err
-		}
-		mark = b.Mark
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			r.log("%s: %d of %d", name, from+len(deltas), n)
