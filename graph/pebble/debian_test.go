@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"headwater/graph"
 	"headwater/graph/graphtest"
@@ -27,12 +23,7 @@ func inputs(t testing.TB) string {
 	return dir
 }
 
-func debian(name string) graph.Name {
-	return graph.Name{Kind: graph.DataStoreKind, Region: "local", Namespace: "deb://bookworm", Name: name}
-}
-
-// debianDeltas makes of Debian's package graph a platform: a job for each
-// package that reads what the package depends on.
+// debianDeltas makes a platform of Debian's package graph.
 func debianDeltas(t testing.TB) []graph.Delta {
 	t.Helper()
 	f, err := os.Open(filepath.Join(inputs(t), "graphs/debian-bookworm/edges.csv.gz"))
@@ -44,38 +35,16 @@ func debianDeltas(t testing.TB) []graph.Delta {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := map[string]int{}
-	var deltas []graph.Delta
-	edges := map[[2]string]bool{} // some are depends and pre-depends
-	for r := csv.NewReader(z); ; {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row[2] != "depends" && row[2] != "pre-depends" {
-			continue
-		}
-		pair := [2]string{row[0], row[1]}
-		if edges[pair] {
-			continue
-		}
-		edges[pair] = true
-		i, ok := at[row[1]]
-		if !ok {
-			i = len(deltas)
-			at[row[1]] = i
-			d := graph.Delta{Subject: graph.Name{Kind: graph.ProcessKind, Region: "local", Namespace: "deb://build", Name: row[1]}, Origin: "openlineage",
-				Run: row[1], State: graph.Completed, Time: time.Date(2026, 1, 1, 0, 0, 0, i, time.UTC).UnixNano()}
-			d.Says.Writes = []graph.Dataset{{Name: debian(row[1])}}
-			deltas = append(deltas, d)
-		}
-		deltas[i].Says.Reads = append(deltas[i].Says.Reads, graph.Dataset{Name: debian(row[0])})
+	deltas, err := graphtest.Packages(z)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(edges) != 264_191 {
-		t.Fatalf("%d edges, want 264,191", len(edges))
+	edges := 0
+	for i := range deltas {
+		edges += len(deltas[i].Says.Reads)
+	}
+	if edges != 264_191 {
+		t.Fatalf("%d edges, want 264,191", edges)
 	}
 	return deltas
 }
@@ -114,7 +83,7 @@ func TestReachabilityOnDebiansGraphIsExact(t *testing.T) {
 		}
 		for _, want := range expected.Answers {
 			starts[want.Start] = true
-			q := graph.Question{Root: debian(want.Start).ID(), Direction: graph.Downstream, Depth: graph.Unlimited}
+			q := graph.Question{Root: graphtest.Package(want.Start).ID(), Direction: graph.Downstream, Depth: graph.Unlimited}
 			if want.Direction == "upstream" {
 				q.Direction = graph.Upstream
 			}

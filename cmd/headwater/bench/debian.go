@@ -3,16 +3,14 @@ package bench
 import (
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"headwater/graph"
+	"headwater/graph/graphtest"
 )
 
 // debian returns the folder of a server with Debian's package graph in it,
@@ -32,7 +30,7 @@ func (r *run) debian(ctx context.Context) (dir string, roots []graph.ID, err err
 	if err != nil {
 		return "", nil, err
 	}
-	deltas, err := packages(z)
+	deltas, err := graphtest.Packages(z)
 	if err != nil {
 		return "", nil, err
 	}
@@ -51,45 +49,10 @@ func (r *run) debian(ctx context.Context) (dir string, roots []graph.ID, err err
 		return "", nil, err
 	}
 	for _, a := range expected.Answers {
-		if id := packageName(a.Start).ID(); a.Reachable > 0 && !slices.Contains(roots, id) && a.Direction == "downstream" && a.MaxHops != nil && *a.MaxHops == 3 {
+		if id := graphtest.Package(a.Start).ID(); a.Reachable > 0 && !slices.Contains(roots, id) && a.Direction == "downstream" && a.MaxHops != nil && *a.MaxHops == 3 {
 			roots = append(roots, id)
 		}
 	}
 	dir, err = r.store(ctx, "debian", len(deltas), func(i int) graph.Delta { return deltas[i] })
 	return dir, roots, err
-}
-
-func packageName(name string) graph.Name {
-	return graph.Name{Kind: graph.DataStoreKind, Region: region, Namespace: "deb://bookworm", Name: name}
-}
-
-// packages makes deltas of lines of (what is needed, what needs it, how).
-func packages(csvFile io.Reader) ([]graph.Delta, error) {
-	at := map[string]int{}
-	var deltas []graph.Delta
-	seen := map[[2]string]bool{} // some are depends and pre-depends
-	for lines := csv.NewReader(csvFile); ; {
-		row, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			return deltas, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		edge := [2]string{row[0], row[1]}
-		if row[2] != "depends" && row[2] != "pre-depends" || seen[edge] {
-			continue
-		}
-		seen[edge] = true
-		i, ok := at[row[1]]
-		if !ok {
-			i = len(deltas)
-			at[row[1]] = i
-			d := graph.Delta{Subject: graph.Name{Kind: graph.ProcessKind, Region: region, Namespace: "deb://build", Name: row[1]}, Origin: "openlineage",
-				Run: row[1], State: graph.Completed, Time: time.Date(2026, 1, 1, 0, 0, 0, i, time.UTC).UnixNano()}
-			d.Says.Writes = []graph.Dataset{{Name: packageName(row[1])}}
-			deltas = append(deltas, d)
-		}
-		deltas[i].Says.Reads = append(deltas[i].Says.Reads, graph.Dataset{Name: packageName(row[0])})
-	}
 }
