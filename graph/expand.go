@@ -47,7 +47,7 @@ func (w *walker) columns(ctx context.Context, frontier []Handle, ask *Ask) error
 		*flags |= rowsExpanded
 		whole = append(whole, h)
 	}
-	w.sets = [3][]Handle{exact, whole, tables}
+	w.sets[0], w.sets[1], w.sets[2] = exact, whole, tables
 	ask.Layer = ColumnLayer
 	if err := w.hops(ctx, exact, ask, takeDirect); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (w *walker) hops(ctx context.Context, from []Handle, ask *Ask, as taking) e
 	if w.enough == 0 || w.keep != nil || w.level+1 < w.afterLevel || w.first && w.level == 0 {
 		return w.allHops(ctx, from, ask, nil, as)
 	}
-	bound := &Bound{Enough: w.enough, Known: w.known, IsKnown: func(h Handle) bool { return w.dist.get(h) != 0 }}
+	bound := &Bound{Enough: w.enough, Known: w.known, IsKnown: w.reached}
 	if w.level+1 == w.afterLevel {
 		// A data store that stands before its columns may stand for more.
 		bound.From = w.after.Base()
@@ -101,14 +101,14 @@ func (w *walker) ends(from Handle, to []uint32) error {
 		return nil
 	}
 	// Most ends of most flows are data stores that have been reached: what is
-	// below is marks.get of them, with all that stays the same kept at hand.
-	dir, words := w.dist.dirs[DataStoreClass], w.dist.words
+	// below is seen.has of them, with what stays the same kept at hand.
+	words := w.seen.words[DataStoreClass]
 	for _, t := range to {
-		if page := int(t >> pageShift); page < len(dir) && words[dir[page]<<pageShift|t&(pageSize-1)] != 0 {
+		if word := int(t >> 6); word < len(words) && words[word]>>(t&63)&1 != 0 {
 			continue
 		}
 		w.end(from, Handle(t))
-		dir, words = w.dist.dirs[DataStoreClass], w.dist.words
+		words = w.seen.words[DataStoreClass]
 	}
 	return nil
 }
@@ -212,7 +212,9 @@ func (w *walker) out(hops []Hop) {
 
 // enter takes a flow into a hub, and reports whether it is the first.
 func (w *walker) enter(in Hop) bool {
-	w.settle(in.From, int32(w.level))
+	if w.o.Granularity == Columns {
+		w.settle(in.From, int32(w.level))
+	}
 	h := w.hubs[in.To]
 	first := h == nil
 	if first {

@@ -2,18 +2,18 @@ package graph
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
 // finish cuts, sorts and joins what the walks found into the answer.
 func (g *gatherer) finish(a *Answer) {
-	var root AnswerNode
-	root.ID, root.Upstream, root.Downstream = g.q.Root, -1, -1
-	if g.q.Direction != Downstream {
-		root.Upstream = 0
+	root := &g.nodes[0]
+	if root.up, root.down = -1, -1; g.q.Direction != Downstream {
+		root.up = 0
 	}
 	if g.q.Direction != Upstream {
-		root.Downstream = 0
+		root.down = 0
 	}
 	stopped := g.late
 	for _, w := range g.walks {
@@ -25,16 +25,11 @@ func (g *gatherer) finish(a *Answer) {
 			a.Gaps = append(a.Gaps, gap)
 		}
 	}
-	nodes := make([]answered, 1, len(g.nodes))
-	nodes[0] = answered{AnswerNode: root, h: g.root}
-	for _, n := range g.nodes[1:] {
-		// Levels that one of two walks has not finished are not whole.
-		if !g.hidden[n.h] && (!stopped || int(n.level) < g.level) {
-			nodes = append(nodes, answered{AnswerNode{Upstream: int(n.up), Downstream: int(n.down), level: int(n.level)}, n.h})
-			g.g.IDInto(n.h, &nodes[len(nodes)-1].ID)
-		}
-	}
-	nodes = inOrder(nodes)
+	// Levels that one of two walks has not finished are not whole.
+	kept := slices.DeleteFunc(g.nodes, func(n gathered) bool {
+		return n.h != g.root && (len(g.hidden) > 0 && g.hidden[n.h] || stopped && int(n.level) >= g.level)
+	})
+	nodes := g.inOrder(kept)
 	from, _ := slices.BinarySearchFunc(nodes, g.skip, func(n answered, s place) int {
 		return cmp.Or(n.place().compare(s), -1)
 	})
@@ -45,7 +40,8 @@ func (g *gatherer) finish(a *Answer) {
 	a.Filtered = len(g.hidden)
 	a.Nodes = make([]AnswerNode, to-from)
 	for i := range a.Nodes {
-		a.Nodes[i] = nodes[from+i].AnswerNode
+		n := &nodes[from+i]
+		a.Nodes[i] = AnswerNode{n.id, int(n.up), int(n.down)}
 	}
 	g.answerEdges(a, nodes, from, to, stopped)
 	switch {
@@ -65,42 +61,63 @@ func (g *gatherer) finish(a *Answer) {
 	}
 }
 
-// answered is a node of an answer, and its number.
+// answered is a node of an answer, and its id.
 type answered struct {
-	AnswerNode
-	h Handle
+	id ID
+	gathered
 }
 
-func (n *answered) place() place { return place{int32(n.level), n.ID} }
+func (n *answered) place() place { return place{n.level, n.id} }
 
 // inOrder sorts nodes, which come level by level, by level and id.
-func inOrder(nodes []answered) []answered {
-	type key struct {
-		prefix uint64
-		at     int32
-	}
-	keys := make([]key, len(nodes))
+func (g *gatherer) inOrder(nodes []gathered) []answered {
+	g.hs, g.ids, g.sorted = sized(g.hs, len(nodes)), sized(g.ids, len(nodes)), sized(g.sorted, len(nodes))
 	for i := range nodes {
-		keys[i] = key{nodes[i].ID.prefix(), int32(i)}
+		g.hs[i] = nodes[i].h
 	}
+	g.g.IDs(g.hs, g.ids)
+	g.ids[0] = g.q.Root
 	for from := 0; from < len(nodes); {
 		to := from + 1
 		for to < len(nodes) && nodes[to].level == nodes[from].level {
 			to++
 		}
-		slices.SortFunc(keys[from:to], func(a, b key) int {
-			if a.prefix != b.prefix {
-				return cmp.Compare(a.prefix, b.prefix)
-			}
-			return nodes[a.at].ID.Compare(nodes[b.at].ID)
-		})
+		g.byID(g.ids[from:to])
+		for i, at := range g.order {
+			g.sorted[from+i] = answered{g.ids[from+int(at)], nodes[from+int(at)]}
+		}
 		from = to
 	}
-	sorted := make([]answered, len(nodes))
-	for i := range keys {
-		sorted[i] = nodes[keys[i].at]
+	return g.sorted
+}
+
+func sized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// byID puts the order of ids into order. Ids are hashes, so that their first
+// bits tell nearly where each belongs: what is in one place is then sorted by
+// itself.
+func (g *gatherer) byID(ids []ID) {
+	shift := 64 - bits.Len(uint(len(ids)))
+	g.order, g.begins = sized(g.order, len(ids)), sized(g.begins, 1<<(64-shift)+1)
+	clear(g.begins)
+	for i := range ids {
+		g.begins[ids[i].prefix()>>shift+1]++
 	}
-	return sorted
+	for i := range len(g.begins) - 1 {
+		g.begins[i+1] += g.begins[i]
+	}
+	for i := range ids {
+		at := &g.begins[ids[i].prefix()>>shift]
+		g.order[*at] = int32(i)
+		*at++
+	}
+	from := int32(0) // each place now begins where the one before it ended
+	for _, to := range g.begins {
+		if same := g.order[from:to]; len(same) > 1 {
+			slices.SortFunc(same, func(a, b int32) int { return ids[a].Compare(ids[b]) })
+		}
+		from = to
+	}
 }
 
 // answerEdges puts the edges into the answer that stand on the page of the
@@ -129,7 +146,7 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		// An edge that closes a cycle may be found after both its ends: it
 		// stands where all walks to that page have found it.
 		found, _ := slices.BinarySearchFunc(nodes, int(e.level)+1, func(n answered, level int) int {
-			if n.level < level {
+			if int(n.level) < level {
 				return -1
 			}
 			return 1
@@ -141,7 +158,7 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		if pos >= from && pos < to || pos == len(nodes) && to == len(nodes) && !stopped {
 			n := len(all)
 			all = g.edges.sourcesOf(e, g.g.By, all)
-			edge := Edge{From: nodes[x].ID, To: nodes[y].ID, Kinds: e.kinds, Coarse: e.coarse}
+			edge := Edge{From: nodes[x].id, To: nodes[y].id, Kinds: e.kinds, Coarse: e.coarse}
 			if len(all) > n {
 				edge.Sources = all[n:len(all):len(all)]
 			}

@@ -28,15 +28,14 @@ type gathered struct {
 
 // A gatherer makes one answer of one or two walks.
 type gatherer struct {
-	view   View
-	g      Numbers
-	q      Question
-	skip   place
-	root   Handle
-	walks  []*walker
-	edges  *edgeSet // nil: not wanted
-	nodes  []gathered
-	at     *marks // 1 + where in nodes; at the end, in those of the answer
+	view  View
+	g     Numbers
+	q     Question
+	skip  place
+	root  Handle
+	walks []*walker
+	edges *edgeSet // nil: not wanted
+	*gatherings
 	hidden map[Handle]bool
 	gaps   []Gap
 	after  int // nodes beyond skip
@@ -45,7 +44,7 @@ type gatherer struct {
 }
 
 func newGatherer(v View, q Question) *gatherer {
-	g := &gatherer{view: v, g: numbersOf(v, q.Root), q: q, skip: place{level: -1}, at: positions.Get().(*marks), hidden: map[Handle]bool{}}
+	g := &gatherer{view: v, g: numbersOf(v, q.Root), q: q, skip: place{level: -1}, gatherings: gatheringsPool.Get().(*gatherings), hidden: map[Handle]bool{}}
 	if !q.NodesOnly {
 		g.edges = newEdgeSet()
 	}
@@ -56,14 +55,25 @@ func (g *gatherer) release() {
 	for _, w := range g.walks {
 		w.release()
 	}
-	if len(g.at.words) <= keepWords {
+	if len(g.at.words)+cap(g.sorted) <= keepWords {
 		g.at.reset()
-		positions.Put(g.at)
+		g.nodes = g.nodes[:0]
+		gatheringsPool.Put(g.gatherings)
 	}
 }
 
-// positions are marks for gatherers.
-var positions = sync.Pool{New: func() any { return new(marks) }}
+// gatherings is the memory of a gatherer, which another one uses again.
+type gatherings struct {
+	nodes  []gathered
+	at     marks // 1 + where in nodes, of two walks; at the end, in those of the answer
+	hs     []Handle
+	ids    []ID
+	sorted []answered
+	order  []int32
+	begins []int32
+}
+
+var gatheringsPool = sync.Pool{New: func() any { return new(gatherings) }}
 
 // start finds the seeds. A data store stands for its columns. A process
 // stands for what it writes, and its own flows are the first hop upstream; a
@@ -189,24 +199,34 @@ func (g *gatherer) walk(ctx context.Context) error {
 	}
 }
 
-func (g *gatherer) note(w *walker, steps []hstep) {
+func (g *gatherer) note(w *walker, steps []Handle) {
 	level := int32(w.level - 1)
-	for _, s := range steps {
-		at := g.at.at(s.h)
-		if *at == 0 {
-			g.nodes = append(g.nodes, gathered{h: s.h, level: level, up: -1, down: -1})
-			*at = uint32(len(g.nodes))
-			if !g.hidden[s.h] && (g.skip.level < level || g.skip.compare(place{level, g.g.ID(s.h)}) < 0) {
-				g.after++
-			}
-		}
-		i := *at - 1
-		if w.o.Direction == Upstream {
-			g.nodes[i].up = s.distance
+	g.nodes = slices.Grow(g.nodes, len(steps))
+	for _, h := range steps {
+		i := g.place(h, level)
+		if distance := w.reachedAt(h); w.o.Direction == Upstream {
+			g.nodes[i].up = distance
 		} else {
-			g.nodes[i].down = s.distance
+			g.nodes[i].down = distance
 		}
 	}
+}
+
+// place returns where a node stands in nodes; it is put there if it does not
+// yet. One walk returns each node once.
+func (g *gatherer) place(h Handle, level int32) int {
+	if len(g.walks) > 1 || h == g.root {
+		at := g.at.at(h)
+		if *at != 0 {
+			return int(*at - 1)
+		}
+		*at = uint32(len(g.nodes) + 1)
+	}
+	g.nodes = append(g.nodes, gathered{h: h, level: level, up: -1, down: -1})
+	if (len(g.hidden) == 0 || !g.hidden[h]) && (g.skip.level < level || g.skip.compare(place{level, g.g.ID(h)}) < 0) {
+		g.after++
+	}
+	return len(g.nodes) - 1
 }
 
 // keep hides what the filter does not let through.

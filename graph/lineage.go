@@ -46,7 +46,6 @@ func (a *Answer) Complete() bool { return a.Truncated == nil && len(a.Gaps) == 0
 type AnswerNode struct {
 	ID                   ID
 	Upstream, Downstream int
-	level                int
 }
 
 // Distance is negative upstream and positive downstream; the smaller where

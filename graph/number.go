@@ -51,9 +51,10 @@ type Numbers interface {
 	// Handle returns the number of the node that a name or column stands for;
 	// false where no flow and no alias speaks of it.
 	Handle(id ID) (Handle, bool)
-	// ID returns the node of a number; IDInto does without copies.
+	// ID returns the node of a number; IDs those of many, into ids, which is as
+	// long.
 	ID(h Handle) ID
-	IDInto(h Handle, id *ID)
+	IDs(hs []Handle, ids []ID)
 	// Base returns the data store of a column, and any other node itself.
 	Base(h Handle) Handle
 	// By returns the contribution of a number.
@@ -145,7 +146,11 @@ func (n *numbering) handle(id ID) Handle {
 
 func (n *numbering) ID(h Handle) ID { return n.ids[h.Class()][h.Index()] }
 
-func (n *numbering) IDInto(h Handle, id *ID) { *id = n.ids[h.Class()][h.Index()] }
+func (n *numbering) IDs(hs []Handle, ids []ID) {
+	for i, h := range hs {
+		ids[i] = n.ids[h.Class()][h.Index()]
+	}
+}
 
 func (n *numbering) Base(h Handle) Handle {
 	if h.Class() == ColumnClass {

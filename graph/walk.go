@@ -80,9 +80,10 @@ func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func([]
 		sum.Levels = w.level - 1
 		sum.Nodes += len(steps)
 		w.steps = slices.Grow(w.steps[:0], len(steps))[:len(steps)]
-		for i := range steps {
-			g.IDInto(steps[i].h, &w.steps[i].ID)
-			w.steps[i].Distance, w.steps[i].Level = int(steps[i].distance), w.level-1
+		w.ids = slices.Grow(w.ids[:0], len(steps))[:len(steps)]
+		g.IDs(steps, w.ids)
+		for i, h := range steps {
+			w.steps[i] = Step{w.ids[i], int(w.reachedAt(h)), w.level - 1}
 		}
 		if err := emit(w.steps); err != nil {
 			return sum, err
@@ -138,14 +139,19 @@ type walker struct {
 
 // scratch is the memory of a walk, which another walk uses again.
 type scratch struct {
+	// seen are the nodes that were reached, where nothing but that is asked of
+	// them: where columns are not walked, a node's distance is the level at
+	// which it is found, which is the one at which it is expanded.
+	seen  bitmap
 	dist  marks // 1 + the distance of each node that was reached
 	whole marks // of data stores that stand for their columns: 1 + since when
 	flags marks // of data stores: what was expanded
 	next  buckets[Handle]
-	found buckets[hstep]
-	known []Handle // for bounds
-	sets  [3][]Handle
+	found buckets[hstep] // of columns
+	known []Handle       // for bounds
+	sets  [4][]Handle
 	steps []Step
+	ids   []ID
 }
 
 // The flags of data stores: their own column rows, and their coarse flows,
@@ -239,6 +245,7 @@ func (w *walker) release() {
 	if w.scratch == nil || len(w.dist.words)+len(w.whole.words) > keepWords {
 		return
 	}
+	w.seen.reset()
 	w.dist.reset()
 	w.whole.reset()
 	w.flags.reset()
@@ -249,8 +256,25 @@ func (w *walker) release() {
 	w.scratch = nil
 }
 
-// distance returns how far a node is, -1 where it was not reached.
+// distance returns how far a node is, -1 where it was not reached. It is known
+// of columns, and where edges are wanted.
 func (w *walker) distance(h Handle) int { return int(w.dist.get(h)) - 1 }
+
+// reachedAt is the distance of a node that step has just returned.
+func (w *walker) reachedAt(h Handle) int32 {
+	if w.o.Granularity == Columns {
+		return int32(w.dist.get(h)) - 1
+	}
+	return int32(w.level - 1)
+}
+
+// reached reports whether a node was.
+func (w *walker) reached(h Handle) bool {
+	if w.o.Granularity == Columns {
+		return w.dist.get(h) != 0
+	}
+	return w.seen.has(h)
+}
 
 // reach notes that a node is at most so far, unless it is known to be nearer.
 func (w *walker) reach(h Handle, distance int32) {
@@ -274,6 +298,15 @@ func (w *walker) reach(h Handle, distance int32) {
 			}
 			return
 		}
+	}
+	if w.o.Granularity != Columns {
+		if w.seen.add(h) {
+			w.next.add(int(distance), h)
+			if w.edges != nil {
+				*w.dist.at(h) = uint32(distance + 1)
+			}
+		}
+		return
 	}
 	d := w.dist.at(h)
 	if *d != 0 {
@@ -300,11 +333,12 @@ func (w *walker) settle(h Handle, distance int32) {
 // step expands one level and returns its nodes, in no set order; the slice is
 // the caller's until the next step. When ctx ends meanwhile it returns ctx's
 // error, and the level does not count.
-func (w *walker) step(ctx context.Context) ([]hstep, error) {
+func (w *walker) step(ctx context.Context) ([]Handle, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	frontier := w.next.take(w.level)
+	all := w.next.take(w.level)
+	frontier := all
 	var asked map[Handle]bool
 	if w.keep != nil && len(frontier) > 0 {
 		asked = make(map[Handle]bool, len(frontier))
@@ -317,29 +351,29 @@ func (w *walker) step(ctx context.Context) ([]hstep, error) {
 		}
 		frontier = kept
 	}
-	noted := w.note(0)
+	noted := w.note(all, 0)
 	if w.level < w.o.Depth && len(frontier) > 0 {
 		if err := w.expand(ctx, frontier); err != nil {
 			return nil, err
 		}
 	}
-	w.note(noted)
-	found := w.found.take(w.level)
-	steps := found
+	w.note(all, noted)
+	steps := all
 	if w.o.Granularity == Columns {
-		steps = found[:0]
-		for _, s := range found {
+		steps = w.sets[3][:0]
+		for _, s := range w.found.take(w.level) {
 			if w.dist.get(s.h) == uint32(s.distance+1) {
-				steps = append(steps, s)
+				steps = append(steps, s.h)
 			}
 		}
+		w.sets[3] = steps
 	}
 	if w.keep != nil {
 		// Nodes that only an edge touches are asked about too.
 		var touched []Handle
-		for _, s := range steps {
-			if !asked[s.h] {
-				touched = append(touched, s.h)
+		for _, h := range steps {
+			if !asked[h] {
+				touched = append(touched, h)
 			}
 		}
 		if len(touched) > 0 {
@@ -355,8 +389,15 @@ func (w *walker) step(ctx context.Context) ([]hstep, error) {
 
 // note makes known, for bounds, what was found at this level after the first
 // so many.
-func (w *walker) note(from int) int {
-	if w.enough == 0 || w.level >= len(w.found.lists) {
+func (w *walker) note(all []Handle, from int) int {
+	if w.enough == 0 {
+		return 0
+	}
+	if w.o.Granularity != Columns {
+		w.known = append(w.known, all[from:]...)
+		return len(all)
+	}
+	if w.level >= len(w.found.lists) {
 		return 0
 	}
 	found := w.found.lists[w.level]

@@ -90,6 +90,10 @@ func (l *list) node(id graph.ID) node {
 // member returns a node of the list. One of which nothing is known, since its
 // region can't be asked or nothing but the id is, is made in spare.
 func (l *list) member(id graph.ID, spare *graph.Node) member {
+	if l.bare && spare != nil {
+		spare.ID, spare.Name.Kind, spare.Column = id, id.Kind(), &noField
+		return member{l, spare}
+	}
 	if n := l.facts.get(id); n != nil {
 		return member{l, n}
 	}

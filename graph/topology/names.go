@@ -272,6 +272,22 @@ func (n *tables) id(h graph.Handle) (id graph.ID) {
 	return id
 }
 
+// ids fills ids with those of names. The memory is asked for those of data
+// stores, which most are, together.
+func (n *tables) ids(hs []graph.Handle, ids []graph.ID) {
+	ids = ids[:len(hs)]
+	chunks := n.stores.chunks
+	for i, h := range hs {
+		if h.Class() != graph.DataStoreClass {
+			n.idInto(h, &ids[i])
+			continue
+		}
+		s := &chunks[h.Index()>>chunkShift][h.Index()&(chunkLen-1)]
+		*(*[16]byte)(ids[i][:]) = s.id
+		*(*[8]byte)(ids[i][16:]) = [8]byte{}
+	}
+}
+
 func (n *tables) idInto(h graph.Handle, id *graph.ID) {
 	switch i := h.Index(); h.Class() {
 	case graph.DataStoreClass:

@@ -46,8 +46,8 @@ func (v *View) Handle(id graph.ID) (graph.Handle, bool) {
 // ID implements graph.Numbers.
 func (v *View) ID(h graph.Handle) graph.ID { return v.id(h) }
 
-// IDInto implements graph.Numbers.
-func (v *View) IDInto(h graph.Handle, id *graph.ID) { v.idInto(h, id) }
+// IDs implements graph.Numbers.
+func (v *View) IDs(hs []graph.Handle, ids []graph.ID) { v.ids(hs, ids) }
 
 // Base implements graph.Numbers.
 func (v *View) Base(h graph.Handle) graph.Handle {
