@@ -24,14 +24,14 @@ func LoadFor(ctx context.Context, store Store, s *State, deltas ...*Delta) error
 				return fmt.Errorf("plan %s of %s: %w", d.Subject, d.Origin, err)
 			}
 			all.Contributions = append(all.Contributions, n.Contributions...)
-			all.Parts = append(all.Parts, n.Parts...)
+			all.Parts, all.Newest = append(all.Parts, n.Parts...), append(all.Newest, n.Newest...)
 			all.Lives = append(all.Lives, n.Lives...)
 			all.Writers = append(all.Writers, n.Writers...)
 		}
 		if all.IsZero() {
 			return nil
 		}
-		all.Contributions, all.Parts = sortedUnique(all.Contributions, Key.Compare), sortedUnique(all.Parts, Key.Compare)
+		all.Contributions, all.Parts, all.Newest = sortedUnique(all.Contributions, Key.Compare), sortedUnique(all.Parts, Key.Compare), sortedUnique(all.Newest, Key.Compare)
 		all.Lives, all.Writers = sortedUnique(all.Lives, ID.Compare), sortedUnique(all.Writers, ID.Compare)
 		if err := store.Load(ctx, all, s); err != nil {
 			return err

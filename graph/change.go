@@ -69,7 +69,8 @@ type (
 		Put      bool
 	}
 	// An IndexEdit says that the contribution speaks, or spoke, of a node; the
-	// readers of history find it so. Writes: it wrote or dropped the node.
+	// readers of history find it so. With Writes it says that the contribution
+	// wrote or dropped it, beside that. What is there already may be put again.
 	IndexEdit struct {
 		Node   ID
 		Writes bool

@@ -9,7 +9,7 @@ import (
 
 // FormatVersion is the version of the binary form of deltas, contents and
 // records. It stands in the first byte of each, and in the stores.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // ErrFormat is returned for bytes that are not one of our values: cut short,
 // too long, or of another version.

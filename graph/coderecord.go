@@ -17,7 +17,9 @@ const (
 	runCompleted
 	runFailed
 	runIsUUID
-	runSameParts // the hashes of its parts are those of the run before
+	runSameParts  // the hashes of its parts are those of the run before
+	runSaidBefore // what it says is what the run before said
+	runSaidPart   // what it says is its first part
 )
 
 func codeRecord(c *coder, r *Record) {
@@ -37,7 +39,8 @@ func codeRun(c *coder, r, before *Run) {
 		bit uint8
 		is  bool
 	}{{runStreaming, r.Streaming}, {runDeletes, r.Deletes}, {runCompleted, r.Complete != 0}, {runFailed, r.Failed != 0 || r.FailState != 0},
-		{runIsUUID, parseUUID(&id, r.ID)}, {runSameParts, len(r.Parts) > 0 && samePartHashes(r.Parts, before.Parts)}} {
+		{runIsUUID, parseUUID(&id, r.ID)}, {runSameParts, len(r.Parts) > 0 && samePartHashes(r.Parts, before.Parts)},
+		{runSaidBefore, r.Said == before.Said}, {runSaidPart, len(r.Parts) > 0 && r.Said == r.Parts[0].Hash}} {
 		if f.is {
 			flags |= f.bit
 		}
@@ -75,6 +78,14 @@ func codeRun(c *coder, r, before *Run) {
 		p := &r.Parts[i]
 		c.near(&p.First, r.End)
 		c.near(&p.Last, p.First)
+	}
+	switch {
+	case flags&(runSaidBefore|runSaidPart) == 0:
+		c.uint(&r.Said)
+	case c.decode && flags&runSaidBefore != 0:
+		r.Said = before.Said
+	case c.decode && len(r.Parts) > 0:
+		r.Said = r.Parts[0].Hash
 	}
 }
 

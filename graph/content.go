@@ -173,7 +173,33 @@ func fold(ids *ids, parts ...*Content) *Content {
 		whole.add(ids, p)
 	}
 	whole.normalize()
+	whole.Facts.Deleted = nil
+	for i := range whole.Reads {
+		whole.Reads[i].Facts.Deleted = nil
+	}
+	for i := range whole.Writes {
+		whole.Writes[i].Facts.Deleted = nil
+	}
 	return &whole
+}
+
+// folded reports whether a content in its normal form is what it folds to by
+// itself.
+func (c *Content) folded(ids *ids) bool {
+	if len(c.Facts.Deleted) > 0 {
+		return false
+	}
+	for _, list := range [...][]Dataset{c.Reads, c.Writes} {
+		for i := range list {
+			if len(list[i].Facts.Deleted) > 0 {
+				return false
+			}
+		}
+		if !ids.distinct(list) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Content) add(ids *ids, next *Content) {
@@ -265,7 +291,7 @@ func (c *Content) normalize() {
 }
 
 func (f *Facts) normalize() {
-	f.Deleted = nil
+	f.Deleted = sortedUnique(f.Deleted, cmp.Compare[string])
 	f.Owners = sortedUnique(f.Owners, cmp.Compare[string])
 	f.Tags = sortedUnique(f.Tags, func(a, b Tag) int {
 		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))

@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -14,22 +15,32 @@ type Contribution struct {
 	parts  map[uint64]*partContent
 	folded map[string]*Content // by the hashes of parts; shared, never changed
 	ids    *ids
-	// bare: the parts are not at hand.
-	bare bool
+	at     atHand
 }
+
+// An atHand says which parts of a contribution are at hand.
+type atHand uint8
+
+const (
+	bare   atHand = iota // none
+	newest               // those that Record.Newest lists
+	whole                // all
+)
 
 // NewContribution joins a record with the stored form of its parts, by hash.
 func NewContribution(r Record, parts map[uint64][]byte) *Contribution {
-	c := &Contribution{Record: r, ids: new(ids)}
+	c := &Contribution{Record: r, ids: new(ids), at: whole}
 	c.setParts(parts)
 	return c
 }
 
 func (c *Contribution) setParts(parts map[uint64][]byte) {
-	c.parts = make(map[uint64]*partContent, len(parts))
+	have := c.parts // some may not be stored yet
+	c.parts = make(map[uint64]*partContent, len(parts)+len(have))
 	for h, b := range parts {
 		c.parts[h] = &partContent{bytes: b}
 	}
+	maps.Copy(c.parts, have)
 }
 
 // At returns what the contribution says at a time, Forever being now. Its
@@ -48,7 +59,7 @@ func (c *Contribution) At(at int64) (Said, error) {
 		return said, nil
 	}
 	said.From, said.Provisional = s.From, s.Provisional
-	said.Content, err = c.fold(s.Parts)
+	said.Content, err = c.fold(s.newest)
 	return said, err
 }
 
@@ -75,6 +86,11 @@ func (c *Contribution) part(hash uint64) (*Content, error) {
 
 // fold folds parts; the content is shared, and must not be changed.
 func (c *Contribution) fold(hashes []uint64) (*Content, error) {
+	if len(hashes) == 1 {
+		if p, err := c.part(hashes[0]); err != nil || p.folded(c.ids) {
+			return p, err
+		}
+	}
 	key := make([]byte, 0, 64)
 	for _, h := range hashes {
 		key = binary.BigEndian.AppendUint64(key, h)
@@ -96,6 +112,21 @@ func (c *Contribution) fold(hashes []uint64) (*Content, error) {
 	}
 	c.folded[string(key)] = f
 	return f, nil
+}
+
+// said is Run.Said of a run whose parts are at hand.
+func (c *Contribution) said(run *Run) (uint64, error) {
+	if !run.effective() || len(run.Parts) == 0 {
+		return 0, nil
+	}
+	whole, err := c.fold(run.hashes(Forever))
+	if err != nil {
+		return 0, err
+	}
+	if p := c.parts[run.Parts[0].Hash]; len(run.Parts) == 1 && p.content == whole {
+		return run.Parts[0].Hash, nil
+	}
+	return hashOf(AppendContent(nil, whole), whole), nil
 }
 
 // segments is Record.Segments with the contents at hand.

@@ -13,8 +13,8 @@ type ids struct {
 	last   Name
 	lastID ID
 	// Memory that is used again, by derive and by Change.index.
-	halves       []half
-	known, nodes map[ID]bool
+	halves    []half
+	mentioned mentions
 }
 
 // of is n.ID().
@@ -59,12 +59,15 @@ func (m *ids) column(id ID, path string) ID {
 	return id
 }
 
-// distinct reports whether no two of a few data sets have one name; of many it
-// says no.
+// distinct reports whether no two of the data sets have one name.
 func (m *ids) distinct(list []Dataset) bool {
 	const few = 8
 	if len(list) > few {
-		return false
+		seen := make(map[ID]bool, len(list))
+		for i := range list {
+			seen[m.of(list[i].Name)] = true
+		}
+		return len(seen) == len(list)
 	}
 	var seen [few]ID
 	for i := range list {

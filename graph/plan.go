@@ -31,9 +31,6 @@ func Plan(s *State, d *Delta) (Planned, error) {
 		if n, ok := s.repeats(old, d); ok && n.IsZero() {
 			return s.repeat(old, d), nil
 		}
-		if old.bare {
-			return Planned{}, fmt.Errorf("plan %s of %s without its parts", d.Subject, d.Origin)
-		}
 	}
 	return s.plan(old, d)
 }
@@ -46,9 +43,13 @@ func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
 		if d.State == Expiring {
 			return Planned{}, nil
 		}
-		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}, ids: &s.ids}
+		old = &Contribution{Record: Record{Subject: d.Subject, Origin: d.Origin}, ids: &s.ids, at: whole}
 	}
-	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts), folded: maps.Clone(old.folded), ids: &s.ids}
+	appends := old.Record.appends(d)
+	if old.at == bare || old.at == newest && !appends {
+		return Planned{}, fmt.Errorf("plan %s of %s without its parts", d.Subject, d.Origin)
+	}
+	next := &Contribution{Record: old.Record, parts: maps.Clone(old.parts), folded: maps.Clone(old.folded), ids: &s.ids, at: old.at}
 	if next.parts == nil {
 		next.parts = map[uint64]*partContent{}
 	}
@@ -62,10 +63,14 @@ func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
 				next.parts[part] = &partContent{bytes: know.said}
 			}
 			if p := next.parts[part]; p.content == nil {
-				p.content = &d.Says // what decoding would give
+				p.content = &know.says // what decoding would give
 			}
 		}
-		next.Record.add(d, part)
+		run := next.Record.add(d, part)
+		var err error
+		if run.Said, err = next.said(run); err != nil {
+			return Planned{}, err
+		}
 	}
 	was, err := old.segments()
 	if err != nil {
@@ -87,13 +92,20 @@ func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
 		p.Touch.Record = &next.Record
 	}
 	ch := &Change{Key: k}
-	ch.parts(old, next)
+	ch.parts(&old.Record, &next.Record, know.hash, know.said)
+	for _, h := range ch.DropParts {
+		delete(next.parts, h)
+	}
 	lives, err := s.liveEdits(k, next, d)
 	if err != nil {
 		return Planned{}, err
 	}
 	ch.Lives = lives
-	if err := ch.index(old, next); err != nil {
+	index := ch.index
+	if appends {
+		index = ch.indexNewest
+	}
+	if err := index(old, next); err != nil {
 		return Planned{}, err
 	}
 	if ch.History = !sameSegments(was, is); ch.History {
@@ -118,7 +130,11 @@ func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
 func (s *State) repeat(old *Contribution, d *Delta) Planned {
 	k := s.known(d)
 	next := *old
-	next.Record.add(d, k.hash)
+	run := next.Record.add(d, k.hash)
+	if run.effective() && run.Said == 0 && len(run.Parts) > 0 {
+		n := len(next.Record.Runs) - 1 // where the run is: it is the newest
+		run.Said = next.Record.effectiveBefore(n).Said
+	}
 	if k.drop >= 0 {
 		next.Record.Runs = slices.Delete(next.Record.Runs, k.drop, k.drop+1)
 	}
@@ -130,26 +146,30 @@ func (s *State) repeat(old *Contribution, d *Delta) Planned {
 	return p
 }
 
-func (c *Change) parts(old, next *Contribution) {
-	refs := make(map[uint64]bool, 2)
-	for i := range next.Record.Runs {
-		for _, p := range next.Record.Runs[i].Parts {
-			refs[p.Hash] = true
-		}
+// parts finds the parts that only one of two records refers to. part is that
+// of the delta, as it is stored.
+func (c *Change) parts(old, next *Record, part uint64, stored []byte) {
+	refers := func(r *Record, hash uint64) bool {
+		return slices.ContainsFunc(r.Runs, func(run Run) bool {
+			return slices.ContainsFunc(run.Parts, func(p Part) bool { return p.Hash == hash })
+		})
 	}
-	for h, p := range next.parts {
-		if !refs[h] {
-			delete(next.parts, h)
-			if _, stored := old.parts[h]; stored {
-				c.DropParts = append(c.DropParts, h)
-			}
-			continue
+	if part != 0 && refers(next, part) && !refers(old, part) {
+		c.PutParts = map[uint64][]byte{part: stored}
+	}
+	at := 0 // runs that stayed are in order
+	for i := range old.Runs {
+		was := &old.Runs[i]
+		for at < len(next.Runs) && next.Runs[at].Start < was.Start {
+			at++
 		}
-		if _, stored := old.parts[h]; !stored {
-			if c.PutParts == nil {
-				c.PutParts = map[uint64][]byte{}
+		if at < len(next.Runs) && samePartHashes(next.Runs[at].Parts, was.Parts) {
+			continue // most are
+		}
+		for _, p := range was.Parts {
+			if !refers(next, p.Hash) && !slices.Contains(c.DropParts, p.Hash) {
+				c.DropParts = append(c.DropParts, p.Hash)
 			}
-			c.PutParts[h] = p.bytes
 		}
 	}
 	slices.Sort(c.DropParts)
@@ -259,7 +279,7 @@ func (c *Contribution) current(segs []Segment) (derivation, int64, error) {
 	if s == nil || s.Deletes {
 		return derivation{}, 0, nil
 	}
-	whole, err := c.fold(s.Parts)
+	whole, err := c.fold(s.newest)
 	if err != nil {
 		return derivation{}, 0, err
 	}
@@ -275,74 +295,75 @@ func (c *Change) index(old, next *Contribution) error {
 	if !gone && len(was) == len(is) {
 		return nil
 	}
-	ids := next.ids
-	if ids.known == nil {
-		ids.known, ids.nodes = map[ID]bool{}, map[ID]bool{}
-	}
-	clear(ids.known)
-	clear(ids.nodes)
-	known, nodes := ids.known, ids.nodes // nodes: whether it writes
-	mention := func(con *Contribution, version []uint64, name func(Name, ID)) error {
-		whole, err := con.fold(version)
-		if err != nil {
-			return err
-		}
-		var last ID
-		whole.Mentions(con.Record.Subject, func(n Name, writes bool) {
-			id := ids.of(n)
-			if id == last && !writes {
-				return
-			}
-			last = id
-			if !known[id] {
-				known[id] = true
-				if name != nil {
-					name(n, id)
-				}
-			}
-			base := id.Base()
-			if had, ok := nodes[base]; !ok || writes && !had {
-				nodes[base] = writes
-			}
-		})
-		return nil
-	}
+	m := next.ids.mentions()
 	for _, v := range was {
-		if err := mention(old, v, nil); err != nil {
+		if err := m.add(old, v, nil); err != nil {
 			return err
 		}
 	}
 	var before map[ID]bool
-	if len(was) > 0 {
-		before = maps.Clone(nodes)
-	}
 	if gone {
-		clear(nodes)
+		before = maps.Clone(m.nodes)
+		clear(m.nodes)
 	}
 	for _, v := range is {
 		if !gone && slices.ContainsFunc(was, same(v)) {
 			continue
 		}
-		if err := mention(next, v, func(n Name, id ID) {
-			c.Names, c.NameIDs = append(c.Names, n.folded()), append(c.NameIDs, id)
-		}); err != nil {
+		if err := m.add(next, v, c); err != nil {
 			return err
 		}
 	}
-	for node, writes := range nodes {
-		if had, ok := before[node]; !ok || had != writes {
-			c.Index = append(c.Index, IndexEdit{Node: node, Writes: writes, Put: true})
+	if gone {
+		c.Index = c.Index[:0]
+		c.mention(before, m.nodes, true)
+		c.mention(m.nodes, before, false)
+	}
+	c.sortIndex()
+	return nil
+}
+
+// mention notes what one set of nodes has and another has not.
+func (c *Change) mention(without, with map[ID]bool, put bool) {
+	for node, writes := range with {
+		had, ok := without[node]
+		if !ok {
+			c.Index = append(c.Index, IndexEdit{Node: node, Put: put})
+		}
+		if writes && !had {
+			c.Index = append(c.Index, IndexEdit{Node: node, Writes: true, Put: put})
 		}
 	}
-	for node := range before {
-		if _, ok := nodes[node]; !ok {
-			c.Index = append(c.Index, IndexEdit{Node: node})
+}
+
+func (c *Change) sortIndex() {
+	slices.SortFunc(c.Index, func(a, b IndexEdit) int {
+		switch order := a.Node.Compare(b.Node); {
+		case order != 0:
+			return order
+		case a.Writes:
+			return 1
 		}
+		return -1
+	})
+}
+
+// indexNewest is index for a delta that appends: it compares with what was
+// said just before, and so puts what only an older version has put.
+func (c *Change) indexNewest(old, next *Contribution) error {
+	runs := next.Record.Runs
+	run, before := &runs[len(runs)-1], old.Record.effectiveBefore(len(old.Record.Runs))
+	if !run.effective() || run.Said == before.Said {
+		return nil
 	}
-	slices.SortFunc(c.Index, func(a, b IndexEdit) int { return a.Node.Compare(b.Node) })
-	if len(known) > 1<<12 {
-		ids.known, ids.nodes = nil, nil // clearing them costs what they have held
+	m := next.ids.mentions()
+	if err := m.add(old, before.hashes(Forever), nil); err != nil {
+		return err
 	}
+	if err := m.add(next, run.hashes(Forever), c); err != nil {
+		return err
+	}
+	c.sortIndex()
 	return nil
 }
 

@@ -43,6 +43,9 @@ type Run struct {
 	// Deletes: the run says that there is nothing more to say.
 	Deletes bool
 	Parts   []Part // by (Last, Hash)
+	// Said identifies what its parts fold to, once the run counts: of two runs
+	// that count it is the same if what they say is. 0: nothing.
+	Said uint64
 }
 
 // A Part is a content that events of a run added, by its hash, and the
@@ -79,13 +82,15 @@ func (r *Run) effective() bool {
 }
 
 // add joins the delta into the record. part is the hash of what it says, 0
-// where it says nothing.
-func (r *Record) add(d *Delta, part uint64) {
+// where it says nothing. It returns the run of the delta, whose Said is still
+// what it was.
+func (r *Record) add(d *Delta, part uint64) *Run {
 	r.Runs = slices.Clone(r.Runs)
 	deletes := d.State == Deleting
-	i := slices.IndexFunc(r.Runs, func(run Run) bool {
+	is := func(run Run) bool {
 		return run.ID == d.Run && run.Deletes == deletes && (d.Run != "" || run.Start == d.Time)
-	})
+	}
+	i := slices.IndexFunc(r.Runs, is)
 	if i < 0 {
 		i = len(r.Runs)
 		r.Runs = append(r.Runs, Run{ID: d.Run, Start: d.Time, End: d.Time, Deletes: deletes})
@@ -107,6 +112,7 @@ func (r *Record) add(d *Delta, part uint64) {
 	slices.SortFunc(r.Runs, func(a, b Run) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
 	})
+	return &r.Runs[slices.IndexFunc(r.Runs, is)]
 }
 
 func (r *Run) addPart(hash uint64, at int64) {
@@ -142,6 +148,11 @@ type Segment struct {
 	From, To int64
 	// Parts fold to the content, in this order.
 	Parts []uint64
+	// newest are those of the last run that said it; said is Run.Said, and
+	// partly that the parts are not all of a run's, so that said does not hold.
+	newest []uint64
+	said   uint64
+	partly bool
 	// Provisional: no run has completed yet; this is what the newest says.
 	Provisional bool
 	// Deletes: the subject was deleted.
@@ -152,7 +163,8 @@ type Segment struct {
 
 // Segments lays the runs out in time: versions are ordered by (start, id) of
 // their runs, and a version lasts until one with another content begins. same
-// says whether two lists of parts fold to the same content.
+// says whether two lists of parts fold to the same content; it is asked where
+// one of them is not all of what a run said.
 func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
 	var effective []int
 	for i := range r.Runs {
@@ -167,11 +179,17 @@ func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
 	add := func(s Segment) {
 		if n := len(segs); n > 0 {
 			last := &segs[n-1]
-			if last.Deletes == s.Deletes && same(last.Parts, s.Parts) {
+			equal := last.said == s.said
+			if last.partly || s.partly {
+				equal = same(last.Parts, s.Parts)
+			}
+			if last.Deletes == s.Deletes && equal {
+				last.newest = s.Parts
 				return
 			}
 			last.To = s.From
 		}
+		s.newest = s.Parts
 		segs = append(segs, s)
 	}
 	for n, i := range effective {
@@ -181,7 +199,7 @@ func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
 			until = r.Runs[effective[n+1]].Start
 		}
 		if !run.Streaming || len(run.Parts) == 0 {
-			add(Segment{From: run.Start, To: Forever, Parts: run.hashes(Forever), Deletes: run.Deletes, run: i})
+			add(Segment{From: run.Start, To: Forever, Parts: run.hashes(Forever), said: run.Said, Deletes: run.Deletes, run: i})
 			continue
 		}
 		var firsts []int64
@@ -191,7 +209,7 @@ func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
 		slices.Sort(firsts)
 		for _, at := range slices.Compact(firsts) {
 			if at < until || at == run.Start {
-				add(Segment{From: at, To: Forever, Parts: run.hashes(at), run: i})
+				add(Segment{From: at, To: Forever, Parts: run.hashes(at), partly: true, run: i})
 			}
 		}
 	}
@@ -204,7 +222,8 @@ func (r *Record) Segments(same func(a, b []uint64) bool) []Segment {
 func (r *Record) provisional() []Segment {
 	for i := len(r.Runs) - 1; i >= 0; i-- {
 		if run := &r.Runs[i]; run.Failed == 0 && len(run.Parts) > 0 {
-			return []Segment{{From: run.Start, To: Forever, Parts: run.hashes(Forever), Provisional: true, run: i}}
+			hashes := run.hashes(Forever)
+			return []Segment{{From: run.Start, To: Forever, Parts: hashes, newest: hashes, Provisional: true, run: i}}
 		}
 	}
 	return nil
@@ -266,7 +285,7 @@ func (r *Record) LastRun() *Run {
 func (r *Record) equal(o *Record) bool {
 	return slices.EqualFunc(r.Runs, o.Runs, func(a, b Run) bool {
 		return a.ID == b.ID && a.Start == b.Start && a.End == b.End && a.Complete == b.Complete && a.Failed == b.Failed &&
-			a.FailState == b.FailState && a.Streaming == b.Streaming && a.Deletes == b.Deletes && slices.Equal(a.Parts, b.Parts)
+			a.FailState == b.FailState && a.Streaming == b.Streaming && a.Deletes == b.Deletes && a.Said == b.Said && slices.Equal(a.Parts, b.Parts)
 	})
 }
 
@@ -337,6 +356,48 @@ func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
 	default:
 		return old, samePartHashes(began.Parts, run.Parts)
 	}
+}
+
+// appends reports whether d adds, behind all runs that count, what counts only
+// from now on, if at all: of what was said before it, planning it needs what
+// is said now.
+func (r *Record) appends(d *Delta) bool {
+	n := len(r.Runs)
+	if n == 0 || d.Run == "" || d.State == Deleting || d.State == Expiring || d.Says.Streaming {
+		return false
+	}
+	at := n // of the run of d
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Streaming || run.Deletes {
+			return false
+		}
+		if run.ID == d.Run {
+			at = i
+		}
+	}
+	if r.effectiveBefore(at) == nil {
+		return false
+	}
+	last := &r.Runs[n-1]
+	return at == n && d.Time > last.Start || at == n-1 && d.Time >= last.Start && !last.effective()
+}
+
+// Newest lists the parts of the newest run, and of the newest that count: what
+// planning needs of a record to which a delta appends.
+func (r *Record) Newest() []uint64 {
+	n := len(r.Runs)
+	if n == 0 {
+		return nil
+	}
+	hashes := r.Runs[n-1].hashes(Forever)
+	for _, at := range [...]int{n, n - 1} {
+		if run := r.effectiveBefore(at); run != nil {
+			hashes = append(hashes, run.hashes(Forever)...)
+		}
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
 }
 
 // effectiveBefore returns the last run before index i that counts, or nil.

@@ -5,9 +5,10 @@ import "slices"
 // A Need names what Plan has to see of the store.
 type Need struct {
 	Contributions []Key
-	// Parts asks for those of contributions that were loaded without.
-	Parts []Key
-	Lives []ID
+	// Parts asks for all those of contributions that were loaded without, or
+	// with some; Newest for those of Record.Newest.
+	Parts, Newest []Key
+	Lives         []ID
 	// Writers asks for the contributions that ever wrote or dropped a data
 	// store, whole.
 	Writers []ID
@@ -15,7 +16,7 @@ type Need struct {
 
 // IsZero reports whether nothing is needed.
 func (n Need) IsZero() bool {
-	return len(n.Contributions)+len(n.Parts)+len(n.Lives)+len(n.Writers) == 0
+	return len(n.Contributions)+len(n.Parts)+len(n.Newest)+len(n.Lives)+len(n.Writers) == 0
 }
 
 // A State is what Plan sees of the store: an overlay that also holds the
@@ -45,8 +46,10 @@ type wrote struct {
 // A known is what was found of a delta.
 type known struct {
 	key Key
-	// said is the binary form of what it says, and hash that of it, 0 where it
+	// says is what it says, in its normal form unless it speaks of one data set
+	// twice; said is the binary form of that, and hash that of it, 0 where it
 	// says nothing.
+	says Content
 	said []byte
 	hash uint64
 	// touched and drops are what State.touches says of it.
@@ -82,14 +85,24 @@ func (s *State) PutRecord(k Key, r *Record) {
 		s.contributions[k] = nil
 		return
 	}
-	s.contributions[k] = &Contribution{Record: *r, ids: &s.ids, bare: true}
+	s.contributions[k] = &Contribution{Record: *r, ids: &s.ids}
 }
 
-// PutParts tells the state the parts of a contribution that it has without.
+// PutParts tells the state the parts of a contribution that it has without, or
+// with some.
 func (s *State) PutParts(k Key, parts map[uint64][]byte) {
-	if c := s.contributions[k]; c != nil && c.bare {
+	if c := s.contributions[k]; c != nil && c.at < whole {
 		c.setParts(parts)
-		c.bare = false
+		c.at = whole
+	}
+}
+
+// PutNewest tells the state the parts of a contribution that Record.Newest
+// lists.
+func (s *State) PutNewest(k Key, parts map[uint64][]byte) {
+	if c := s.contributions[k]; c != nil && c.at == bare {
+		c.setParts(parts)
+		c.at = newest
 	}
 }
 
@@ -126,16 +139,25 @@ func (s *State) known(d *Delta) *known {
 		if cap(s.room)-len(s.room) < 4<<10 {
 			s.room = make([]byte, 0, 64<<10)
 		}
-		from := len(s.room)
-		s.room = AppendContent(s.room, &d.Says)
-		k.said = s.room[from:len(s.room):len(s.room)]
-		if len(k.said) > len(nothingSaid) || d.Says.Streaming {
-			k.hash = hash64(k.said)
+		if k.says = d.Says; s.ids.distinct(k.says.Reads) && s.ids.distinct(k.says.Writes) {
+			k.says.normalize()
 		}
+		from := len(s.room)
+		s.room = AppendContent(s.room, &k.says)
+		k.said = s.room[from:len(s.room):len(s.room)]
+		k.hash = hashOf(k.said, &k.says)
 		k.touched, k.drops = s.touches(nil, &d.Says)
 		s.deltas[d] = k
 	}
 	return k
+}
+
+// hashOf is the hash of a content, 0 where it says nothing.
+func hashOf(encoded []byte, c *Content) uint64 {
+	if len(encoded) > len(nothingSaid) || c.Streaming {
+		return hash64(encoded)
+	}
+	return 0
 }
 
 var nothingSaid = AppendContent(nil, &Content{})
@@ -149,11 +171,16 @@ func (s *State) Missing(d *Delta) (Need, error) {
 	if !ok {
 		return Need{Contributions: []Key{k.key}}, nil
 	}
-	if c != nil && c.bare {
-		if n, ok := s.repeats(c, d); ok {
+	if c != nil && c.at < whole {
+		if n, ok := s.repeats(c, d); ok && c.at == bare {
 			return n, nil
 		}
-		return Need{Parts: []Key{k.key}}, nil
+		switch {
+		case !c.Record.appends(d):
+			return Need{Parts: []Key{k.key}}, nil
+		case c.at == bare:
+			return Need{Newest: []Key{k.key}}, nil
+		}
 	}
 	touched, drops, err := s.touched(c, d)
 	if err != nil {
@@ -169,6 +196,9 @@ func (s *State) Missing(d *Delta) (Need, error) {
 		if len(life) == 0 && !drops {
 			continue
 		}
+		if c != nil && c.at < whole {
+			n.Parts = append(n.Parts, k.key)
+		}
 		set, ok := s.writers[id]
 		if !ok {
 			n.Writers = append(n.Writers, id)
@@ -177,7 +207,7 @@ func (s *State) Missing(d *Delta) (Need, error) {
 		for w := range set {
 			if c, ok := s.contributions[w]; !ok {
 				n.Contributions = append(n.Contributions, w)
-			} else if c != nil && c.bare {
+			} else if c != nil && c.at < whole {
 				n.Parts = append(n.Parts, w)
 			}
 		}
@@ -257,7 +287,10 @@ func (s *State) commit(k Key, next *Contribution, c *Change) {
 		s.lives[e.Node] = e.Life
 	}
 	for _, e := range c.Index {
-		s.wrote[e.Node] = append(s.wrote[e.Node], wrote{k, e.Writes})
+		if !e.Writes {
+			continue
+		}
+		s.wrote[e.Node] = append(s.wrote[e.Node], wrote{k, e.Put})
 		if s.writers[e.Node] != nil {
 			s.PutWriters(e.Node, nil)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -77,7 +78,11 @@ func (n *Node) apply(ctx context.Context) error {
 		if ctx.Err() != nil {
 			wait = always // there is something to read
 		}
-		entries, err := n.log.Read(wait, from, batchEntries, batchBytes)
+		most := batchEntries
+		if w.gently = n.gently(); w.gently {
+			most = gentleEntries
+		}
+		entries, err := n.log.Read(wait, from, most, batchBytes)
 		switch {
 		case errors.Is(err, log.ErrClosed):
 			return w.wait()
@@ -109,6 +114,7 @@ type writing struct {
 	// state is the overlay of the batches that were planned since it was made.
 	state   *graph.State
 	batches int
+	gently  bool
 }
 
 // wait waits until nothing is being written.
@@ -128,6 +134,7 @@ const overlayBatches = 4
 // next plans the entries as the batch that follows the one that is being
 // written, and begins to write it when that is done.
 func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error {
+	began := time.Now()
 	if w.done == nil || w.batches == overlayBatches {
 		if err := w.wait(); err != nil {
 			return err
@@ -145,7 +152,33 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 	before := w.mark
 	w.mark, w.done = b.Mark, make(chan error, 1)
 	go func(done chan<- error) { done <- n.write(ctx, before, b, touches) }(w.done)
-	return nil
+	if !w.gently {
+		return nil
+	}
+	err = w.wait()
+	time.Sleep(min(time.Since(began), askedNow))
+	return err
+}
+
+// While questions are asked on a machine of few cores, a batch is small, is
+// planned and written in turn, and is followed by as long a rest, so that the
+// questions find a core; but not when what was acknowledged has waited for too
+// long.
+const (
+	fewCores      = 3
+	gentleEntries = 64
+	askedNow      = 200 * time.Millisecond
+	waitsLong     = 30 * time.Second
+)
+
+func (n *Node) gently() bool {
+	if runtime.GOMAXPROCS(0) > fewCores || time.Since(time.Unix(0, n.asked.Load())) > askedNow {
+		return false
+	}
+	_, last := n.log.Bounds()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lag(last) < waitsLong
 }
 
 // write applies a batch and tells those that wait for it.

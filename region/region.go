@@ -100,6 +100,7 @@ type Node struct {
 	Stats Stats
 
 	inFlight atomic.Int64
+	asked    atomic.Int64 // when a view was last opened, in nanoseconds since 1970
 	free     freeSpace
 	named    sync.Map // ids of names that rules have been applied to
 
@@ -302,10 +303,16 @@ func (n *Node) Status() Status {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := Status{Region: n.o.Region, Mark: n.applied, Last: last, Trouble: n.trouble, Intake: intake}
-	if last > n.applied.Position && !n.oldest.IsZero() {
-		s.Lag = time.Since(n.oldest)
-	}
+	s.Lag = n.lag(last)
 	return s
+}
+
+// lag is how long the oldest entry up to last has waited; mu is held.
+func (n *Node) lag(last uint64) time.Duration {
+	if last <= n.applied.Position || n.oldest.IsZero() {
+		return 0
+	}
+	return time.Since(n.oldest)
 }
 
 // Delete ends what is said of a data store or process, until something newer

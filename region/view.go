@@ -11,6 +11,7 @@ import (
 // View implements graph.Reader. It waits for what At.AtLeast asks, at most
 // half the time that ctx has; what is still behind then is a gap.
 func (n *Node) View(ctx context.Context, at graph.At) (graph.View, error) {
+	n.asked.Store(time.Now().UnixNano())
 	var gaps []graph.Gap
 	for region, offset := range at.AtLeast {
 		if region != n.o.Region {

@@ -25,6 +25,10 @@ var layout = map[string][]string{
 	"ingest":             {"graph"},
 	"ingest/openlineage": {"graph", "ingest"},
 	"ingest/source":      {"graph", "ingest"},
+	// SQL knows no graph.
+	"ingest/sql/syntax": {},
+	"ingest/sql":        {"ingest/sql/syntax"},
+	"ingest/sql/score":  {"ingest/sql", "ingest/sql/syntax"},
 
 	"region":     {"graph", "ingest", "region/log"},
 	"region/log": {"graph"},

@@ -139,15 +139,11 @@ func (a *applier) change(c *graph.Change) error {
 		a.put(e.Put, a.begin(spaceAliasReverse).id(e.To).id(e.From).by(c.Key))
 	}
 	for _, e := range c.Index {
-		k := a.begin(spaceIndex).id(e.Node).by(c.Key)
-		switch {
-		case !e.Put:
-			a.unset(k)
-		case e.Writes:
-			a.set(k, 1)
-		default:
-			a.set(k, 0)
+		space := byte(spaceIndex)
+		if e.Writes {
+			space = spaceWriters
 		}
+		a.put(e.Put, a.begin(space).id(e.Node).by(c.Key))
 	}
 	for _, e := range c.Lives {
 		if err := a.life(e); err != nil {

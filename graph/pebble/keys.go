@@ -19,7 +19,7 @@ import (
 //	n id                                    → name; of columns, by their path alone
 //	k column display 00 subject origin
 //	a from to subject origin                  aliases; A is their reverse
-//	x name subject origin                   → 1 where it wrote the name
+//	x name subject origin                     speaks, or spoke, of the name; W: wrote it
 //	l name                                  → life
 //	s name facet                            → time, JSON
 //	g name partition                        → created
@@ -39,6 +39,7 @@ const (
 	spaceAlias        = 'a'
 	spaceAliasReverse = 'A'
 	spaceIndex        = 'x'
+	spaceWriters      = 'W'
 	spaceLife         = 'l'
 	spaceSeen         = 's'
 	spacePartition    = 'g'

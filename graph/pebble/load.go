@@ -23,8 +23,21 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 		}
 		st.PutRecord(k, r)
 	}
+	for _, k := range n.Newest {
+		parts := map[uint64][]byte{}
+		for _, h := range st.Contribution(k).Record.Newest() {
+			b, err := get(s.db, partPrefix(k).u64(h))
+			if err != nil {
+				return fmt.Errorf("load what contribution %s of %s says last: %w", k.Subject, k.Origin, err)
+			}
+			if b != nil {
+				parts[h] = b
+			}
+		}
+		st.PutNewest(k, parts)
+	}
 	for _, k := range n.Parts {
-		parts, err := s.parts(k, st.Contribution(k))
+		parts, err := readParts(s.db, k)
 		if err != nil {
 			return fmt.Errorf("load what contribution %s of %s says: %w", k.Subject, k.Origin, err)
 		}
@@ -43,10 +56,8 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 	}
 	for _, id := range n.Writers {
 		var keys []graph.Key
-		err := scan(s.db, space(spaceIndex).id(id), func(rest, v []byte) (bool, error) {
-			if len(v) == 1 && v[0] == 1 {
-				keys = append(keys, cutBy(rest))
-			}
+		err := scan(s.db, space(spaceWriters).id(id), func(rest, _ []byte) (bool, error) {
+			keys = append(keys, cutBy(rest))
 			return true, ctx.Err()
 		})
 		if err != nil {
@@ -55,31 +66,6 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 		st.PutWriters(id, keys)
 	}
 	return ctx.Err()
-}
-
-// parts reads the parts of a contribution that was loaded: mostly one or two,
-// which are found sooner one by one than by a scan.
-func (s *Store) parts(k graph.Key, c *graph.Contribution) (map[uint64][]byte, error) {
-	const few = 4
-	parts := map[uint64][]byte{}
-	for i := range c.Record.Runs {
-		for _, p := range c.Record.Runs[i].Parts {
-			if parts[p.Hash] != nil {
-				continue
-			}
-			if len(parts) == few {
-				return readParts(s.db, k)
-			}
-			b, err := get(s.db, partPrefix(k).u64(p.Hash))
-			if err != nil {
-				return nil, err
-			}
-			if b != nil {
-				parts[p.Hash] = b
-			}
-		}
-	}
-	return parts, nil
 }
 
 func readContribution(r pebble.Reader, k graph.Key) (*graph.Record, map[uint64][]byte, error) {
