@@ -239,6 +239,7 @@ func codeDataset(c *coder, v *Dataset) {
 		v.Lineage = &Lineage{}
 	}
 	c.bool(&v.Lineage.Complete)
+	c.bool(&v.Lineage.BySQL)
 	list(c, &v.Lineage.Columns, func(c *coder, l *ColumnLineage) {
 		c.string(&l.Column)
 		list(c, &l.Inputs, codeSource)

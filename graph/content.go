@@ -51,7 +51,10 @@ type Lineage struct {
 	// Complete: nothing but what stands here flows in (OpenLineage's lineage
 	// facet). Otherwise inputs that no lineage of the run names flow in too.
 	Complete bool
-	Columns  []ColumnLineage
+	// BySQL: beside what stands here, what follows from the SQL of the process
+	// flows in, which is said under an origin of its own (Derived).
+	BySQL   bool
+	Columns []ColumnLineage
 	// Inputs influence every row or column of the output.
 	Inputs []Source
 }
@@ -319,7 +322,7 @@ func (l *Lineage) normal() *Lineage {
 	if l == nil {
 		return nil
 	}
-	n := Lineage{Complete: l.Complete, Inputs: sortedUnique(l.Inputs, compareSources), Columns: slices.Clone(l.Columns)}
+	n := Lineage{Complete: l.Complete, BySQL: l.BySQL, Inputs: sortedUnique(l.Inputs, compareSources), Columns: slices.Clone(l.Columns)}
 	slices.SortStableFunc(n.Columns, func(a, b ColumnLineage) int { return cmp.Compare(a.Column, b.Column) })
 	kept := n.Columns[:0]
 	for _, c := range n.Columns {

@@ -142,7 +142,7 @@ func (c *Contribution) segments() ([]Segment, error) {
 			failed = err
 			return false
 		}
-		return x.equal(y)
+		return x.Equal(y)
 	})
 	return segs, failed
 }

@@ -19,6 +19,16 @@ func System(origin string) string {
 	return system
 }
 
+// Derived returns the origin of what is derived from the SQL that an origin
+// says: a key of its own, so that either can be replaced without the other.
+func Derived(origin string) string { return origin + bySQL }
+
+const bySQL = "/sql"
+
+// DerivedFrom returns the origin that a derived one is derived from; false
+// where it is none.
+func DerivedFrom(origin string) (string, bool) { return strings.CutSuffix(origin, bySQL) }
+
 // Compare orders keys by subject, then origin.
 func (k Key) Compare(o Key) int {
 	if c := k.Subject.Compare(o.Subject); c != 0 {

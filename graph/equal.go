@@ -2,9 +2,9 @@ package graph
 
 import "slices"
 
-// equal reports whether two contents say the same, each in its normal form: as
+// Equal reports whether two contents say the same, each in its normal form: as
 // if their binary forms were compared.
-func (c *Content) equal(o *Content) bool {
+func (c *Content) Equal(o *Content) bool {
 	return c.Streaming == o.Streaming && c.Parent == o.Parent && c.SQL == o.SQL && c.Dialect == o.Dialect && c.Facts.equal(&o.Facts) &&
 		slices.EqualFunc(c.Reads, o.Reads, Dataset.equal) && slices.EqualFunc(c.Writes, o.Writes, Dataset.equal) &&
 		slices.Equal(c.Processes, o.Processes)
@@ -19,7 +19,7 @@ func (l *Lineage) equal(o *Lineage) bool {
 	if l == nil || o == nil {
 		return l == o
 	}
-	return l.Complete == o.Complete && slices.Equal(l.Inputs, o.Inputs) &&
+	return l.Complete == o.Complete && l.BySQL == o.BySQL && slices.Equal(l.Inputs, o.Inputs) &&
 		slices.EqualFunc(l.Columns, o.Columns, func(a, b ColumnLineage) bool {
 			return a.Column == b.Column && slices.Equal(a.Inputs, b.Inputs)
 		})

@@ -22,6 +22,11 @@ func (e *MissingPartError) Error() string {
 // be forgotten. Retention speaks it, not producers.
 const Expiring RunState = 255
 
+// Deriving, as the state of a delta, asks that what follows from what its
+// subject says be found again: from the SQL of a process, or from that of all
+// processes that use a data store. The region answers it; Plan is not asked.
+const Deriving RunState = 254
+
 // Plan computes what d does to the store that s shows, and does it to s.
 // Missing must have returned nothing for d. It is pure but for s; on an error
 // s is as it was.

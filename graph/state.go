@@ -297,5 +297,25 @@ func (s *State) commit(k Key, next *Contribution, c *Change) {
 	}
 }
 
+// Says returns what the contribution under a key says now, and the newest run
+// that says it; nil where it says nothing. Its parts have to be at hand, as they
+// are once a delta to it has been planned in full.
+func (s *State) Says(k Key) (said *Content, run Run, provisional bool, err error) {
+	c := s.contributions[k]
+	if c == nil || c.at == bare {
+		return nil, run, false, nil
+	}
+	segs, err := c.segments()
+	if err != nil {
+		return nil, run, false, err
+	}
+	now := Current(segs)
+	if now == nil || now.Deletes {
+		return nil, run, false, nil
+	}
+	said, err = c.fold(now.newest)
+	return said, c.Record.Runs[now.run], now.Provisional, err
+}
+
 // Contribution returns what the state has under a key, or nil.
 func (s *State) Contribution(k Key) *Contribution { return s.contributions[k] }

@@ -57,6 +57,7 @@ func (n *Node) apply(ctx context.Context) error {
 		n.moved = make(chan struct{})
 	}()
 	always := context.WithoutCancel(ctx)
+	defer func() { _ = n.derived.release() }() // it was only read
 	w := writing{mark: n.mark()}
 	for {
 		from := w.mark.Position + 1
@@ -135,13 +136,20 @@ const overlayBatches = 4
 // written, and begins to write it when that is done.
 func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error {
 	began := time.Now()
-	if w.done == nil || w.batches == overlayBatches {
+	entries, settled := untilAgain(entries)
+	if w.done == nil || w.batches == overlayBatches || settled {
 		if err := w.wait(); err != nil {
+			return err
+		}
+		if err := n.derived.written(); err != nil {
 			return err
 		}
 		w.state, w.batches = graph.NewState(), 0
 	}
 	b, touches, err := n.planBatch(ctx, w.state, w.mark, entries)
+	if err == nil {
+		err = n.appendAgain(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -266,7 +274,12 @@ func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mar
 	var all []*graph.Delta
 	for i := range entries {
 		for j := range entries[i].Deltas {
-			all = append(all, &entries[i].Deltas[j])
+			d := &entries[i].Deltas[j]
+			if d.State == graph.Deriving {
+				continue
+			}
+			n.covers(d)
+			all = append(all, d)
 		}
 	}
 	// What is damaged shows again, one by one, below.
@@ -274,25 +287,37 @@ func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mar
 		return b, 0, err
 	}
 	planned := 0
+	add := func(p graph.Planned) {
+		b.Add(p)
+		planned++
+	}
 	for i := range entries {
 		e := &entries[i]
 		for j := range e.Deltas {
-			p, err := n.plan(ctx, state, &e.Deltas[j])
-			if err != nil {
-				if !isFault(err) {
-					return b, 0, err
-				}
-				if err := n.bury(e, j, err); err != nil {
-					return b, 0, err
-				}
-				continue
+			err := n.planOne(ctx, state, &e.Deltas[j], add)
+			if err != nil && isFault(err) {
+				err = n.bury(e, j, err)
 			}
-			b.Add(p)
-			planned++
+			if err != nil {
+				return b, 0, err
+			}
 		}
 		b.Mark.Position = e.Offset
 	}
 	return b, planned - len(b.Changes), nil
+}
+
+// planOne plans a delta, and what follows from it; planned takes them.
+func (n *Node) planOne(ctx context.Context, s *graph.State, d *graph.Delta, planned func(graph.Planned)) error {
+	if d.State == graph.Deriving {
+		return n.deriveAgain(ctx, s, d, planned)
+	}
+	p, err := n.plan(ctx, s, d)
+	if err != nil {
+		return err
+	}
+	planned(p)
+	return n.derive(ctx, s, d, p, planned)
 }
 
 // A fault is an error of one delta, not of the store.

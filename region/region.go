@@ -47,6 +47,8 @@ type Options struct {
 	Dir  string
 	// Rules are the aliases and naming rules of the configuration.
 	Rules Rules
+	// Derive finds what follows from what processes say; nil finds nothing.
+	Derive Deriver
 	// Plan is graph.Plan, unless a test breaks it on purpose.
 	Plan func(s *graph.State, d *graph.Delta) (graph.Planned, error)
 	Log  *slog.Logger
@@ -103,6 +105,7 @@ type Node struct {
 	asked    atomic.Int64 // when a view was last opened, in nanoseconds since 1970
 	free     freeSpace
 	named    sync.Map // ids of names that rules have been applied to
+	derived  derived
 
 	mu       sync.Mutex // guards all below
 	applied  graph.Mark
@@ -129,6 +132,11 @@ func New(store graph.Store, l *log.Log, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.applied = mark
+	derives, err := l.Kept(keptDerives)
+	if err != nil {
+		return nil, err
+	}
+	n.derived.any = derives != nil
 	first, last := l.Bounds()
 	if mark.Position+1 < first {
 		return nil, fmt.Errorf("region %q: the graph is at %d, but the log begins at %d: the graph's folder is older than the log's; restore both from one backup", o.Region, mark.Position, first)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"headwater/ingest/derive"
 	"headwater/region"
 )
 
@@ -37,6 +39,17 @@ type config struct {
 		ToNamespace string `yaml:"toNamespace"`
 		ToPrefix    string `yaml:"toPrefix"`
 	} `yaml:"naming"`
+	SQL []struct {
+		Jobs     string `yaml:"jobs"`
+		Dialect  string `yaml:"dialect"`
+		Catalog  string `yaml:"catalog"`
+		Database string `yaml:"database"`
+		Tables   []struct {
+			Catalog   string `yaml:"catalog"`
+			Namespace string `yaml:"namespace"`
+			Name      string `yaml:"name"`
+		} `yaml:"tables"`
+	} `yaml:"sql"`
 }
 
 type name struct {
@@ -183,7 +196,7 @@ func (c *config) check() error {
 		c.MinFree = -1
 	}
 	rules := c.rules()
-	return rules.Check()
+	return cmp.Or(rules.Check(), c.tableNames().Check())
 }
 
 type setting struct {
@@ -240,6 +253,19 @@ func inSettings(err error) error {
 		all = append(all, unknownField.ReplaceAllString(e, "$1 is not a setting"))
 	}
 	return errors.New(strings.Join(all, "; "))
+}
+
+// tableNames says how tables of SQL are called.
+func (c *config) tableNames() derive.Naming {
+	var n derive.Naming
+	for _, r := range c.SQL {
+		rule := derive.Rule{Jobs: r.Jobs, Dialect: r.Dialect, Catalog: r.Catalog, Database: r.Database}
+		for _, t := range r.Tables {
+			rule.Tables = append(rule.Tables, derive.TableRule(t))
+		}
+		n = append(n, rule)
+	}
+	return n
 }
 
 func (c *config) rules() region.Rules {

@@ -29,15 +29,16 @@ var layout = map[string][]string{
 	"ingest/sql/syntax": {},
 	"ingest/sql":        {"ingest/sql/syntax"},
 	"ingest/sql/score":  {"ingest/sql", "ingest/sql/syntax"},
+	"ingest/derive":     {"graph", "ingest/sql", "ingest/sql/syntax"},
 
 	"region":     {"graph", "ingest", "region/log"},
 	"region/log": {"graph"},
 
-	"gateway/api": {"graph"},
+	"gateway/api": {"graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
 
 	"web":                {},
 	"cmd/headwater":      {"*"},
-	"cmd/headwater/shop": {},
+	"cmd/headwater/shop": {"ingest/sql", "ingest/sql/syntax"},
 	// It measures all of it.
 	"cmd/headwater/bench": {"graph", "graph/graphtest", "graph/pebble"},
 }

@@ -29,6 +29,7 @@ func commands(out, log io.Writer) []command {
 		{"serve", "", "one region in one process: intake, graph, GraphQL", serveCommand(log)},
 		{"load", "FILE|FOLDER ...", "send OpenLineage events from files to a server", loadCommand(out, log)},
 		{"lineage", "NAMESPACE NAME[#COLUMN]", "ask a server where data comes from and what it feeds", lineageCommand(out)},
+		{"sql", "FILE|- | score FILE | chain NAMESPACE NAME#COLUMN", "the lineage of a SQL script, without a server", sqlCommand(os.Stdin, out)},
 		{"delete", "NAMESPACE NAME", "end what is said of a data store or a process", deleteCommand(out)},
 		{"dead", "list|show|replay|drop [ID]", "look after events that could not be applied", deadCommand(out)},
 		{"generate", "", "write the events of a synthetic platform, for capacity tests", generateCommand(out, log)},

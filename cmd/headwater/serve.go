@@ -18,6 +18,7 @@ import (
 	"headwater/graph"
 	"headwater/graph/pebble"
 	"headwater/ingest"
+	"headwater/ingest/derive"
 	"headwater/ingest/openlineage"
 	"headwater/ingest/source"
 	"headwater/region"
@@ -61,15 +62,17 @@ func newLogger(w io.Writer, level string) (*slog.Logger, error) {
 
 // A server is one region in one process.
 type server struct {
-	c      config
-	log    *slog.Logger
-	store  *pebble.Store
-	queue  *log.Log
-	node   *region.Node
-	intake *source.HTTP
-	http   *http.Server
-	ln     net.Listener
-	ready  ready
+	c     config
+	log   *slog.Logger
+	store *pebble.Store
+	queue *log.Log
+	node  *region.Node
+	// deriver reads the SQL of processes.
+	deriver *derive.Deriver
+	intake  *source.HTTP
+	http    *http.Server
+	ln      net.Listener
+	ready   ready
 }
 
 // open opens all that a server stands on, and listens. run closes it.
@@ -86,8 +89,10 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 	if s.queue, err = log.Open(filepath.Join(c.Data, "log"), log.Options{Log: logger}); err != nil {
 		return nil, err
 	}
+	s.deriver = &derive.Deriver{Naming: c.tableNames()}
 	s.node, err = region.New(s.store, s.queue, region.Options{
 		Region: c.Region, Dir: c.Data, Retention: time.Duration(c.Retention), MinFree: int64(c.MinFree), Rules: c.rules(), Log: logger,
+		Derive: s.deriver,
 	})
 	if err != nil {
 		return nil, err
@@ -124,7 +129,7 @@ func (s *server) close() error {
 func (s *server) routes() (http.Handler, error) {
 	m := newMetrics(s)
 	graphql, err := api.New(api.Options{
-		Reader: s.node, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
+		Reader: s.node, SQL: s.deriver, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
 		Delete: func(ctx context.Context, n graph.Name) (string, error) {
 			if !s.allowed(ctx) {
 				return "", fmt.Errorf("%w: this server wants Authorization: Bearer TOKEN for changes", graph.ErrUnavailable)

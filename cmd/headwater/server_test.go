@@ -25,11 +25,14 @@ func inputsDir(t testing.TB, sub string) string {
 }
 
 // serveForTest runs a server in this process until the test ends, and returns
-// its base URL.
-func serveForTest(t testing.TB) string {
+// its base URL. The settings are the defaults but for what change changes.
+func serveForTest(t testing.TB, change ...func(*config)) string {
 	t.Helper()
 	c := defaultConfig()
 	c.Listen, c.Data, c.MinFree, c.Cache = "127.0.0.1:0", t.TempDir(), -1, 8<<20
+	for _, f := range change {
+		f(&c)
+	}
 	s, err := open(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"headwater/graph"
+	"headwater/ingest/derive"
 )
 
 // Options say what the API stands on. Reader is needed; the zero value of the
@@ -42,6 +43,8 @@ type Options struct {
 	Reader graph.Reader
 	// Regions tells how the regions are. Nil: what the marks of a view tell.
 	Regions func(ctx context.Context) []RegionStatus
+	// SQL analyses what processes run. Nil: nothing is known of tables' names.
+	SQL *derive.Deriver
 	// Delete asks the region of a node to delete it and returns the receipt
 	// of its log, for example eu@1042. Nil: deletions are refused.
 	Delete func(ctx context.Context, n graph.Name) (receipt string, err error)

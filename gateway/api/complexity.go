@@ -25,6 +25,7 @@ func price(c *ComplexityRoot) {
 	c.DataStore.Columns = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
 	c.DataStore.Partitions = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 20)) }
 	c.Query.Regions = unlimited
+	c.Query.SQLChain = func(child int, _ NodeRef, _ int, _ []graph.Kinds, limit int) int { return times(child, limit) }
 	c.DataStore.Producers, c.DataStore.Consumers = unlimited, unlimited
 	c.Column.Producers, c.Column.Consumers = unlimited, unlimited
 	c.Process.Reads, c.Process.Writes = unlimited, unlimited

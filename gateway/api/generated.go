@@ -211,10 +211,12 @@ type ComplexityRoot struct {
 
 	Query struct {
 		AliasConflicts func(childComplexity int, first *int, after *string) int
+		AnalyzeSQL     func(childComplexity int, sql string, dialect string, namespace *string, catalog *string, database *string) int
 		Lineage        func(childComplexity int, of NodeRef, direction graph.Direction, granularity graph.Granularity, depth int, dependencies []graph.Kinds, filter *LineageFilter, asOf *string, atLeast *string, limit int, after *string) int
 		Node           func(childComplexity int, of NodeRef) int
 		Paths          func(childComplexity int, from NodeRef, to NodeRef, granularity graph.Granularity, dependencies []graph.Kinds, asOf *string, maxDepth int, first int) int
 		Regions        func(childComplexity int) int
+		SQLChain       func(childComplexity int, of NodeRef, depth int, dependencies []graph.Kinds, limit int) int
 		Search         func(childComplexity int, query string, kinds []NodeKind, namespace *string, tag *string, first *int, after *string) int
 	}
 
@@ -244,6 +246,95 @@ type ComplexityRoot struct {
 		State     func(childComplexity int) int
 	}
 
+	SqlAnalysis struct {
+		Confidence func(childComplexity int) int
+		Dialect    func(childComplexity int) int
+		Statements func(childComplexity int) int
+		Targets    func(childComplexity int) int
+		Unresolved func(childComplexity int) int
+		Why        func(childComplexity int) int
+	}
+
+	SqlBound struct {
+		Column    func(childComplexity int) int
+		Constant  func(childComplexity int) int
+		Operator  func(childComplexity int) int
+		Partition func(childComplexity int) int
+		Values    func(childComplexity int) int
+		Variables func(childComplexity int) int
+	}
+
+	SqlChain struct {
+		Complete func(childComplexity int) int
+		Gaps     func(childComplexity int) int
+		Steps    func(childComplexity int) int
+	}
+
+	SqlChainStep struct {
+		Assumes   func(childComplexity int) int
+		Column    func(childComplexity int) int
+		DataStore func(childComplexity int) int
+		Dialect   func(childComplexity int) int
+		Distance  func(childComplexity int) int
+		Process   func(childComplexity int) int
+		SQL       func(childComplexity int) int
+	}
+
+	SqlColumn struct {
+		Expression func(childComplexity int) int
+		Masked     func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Sources    func(childComplexity int) int
+	}
+
+	SqlProblem struct {
+		End    func(childComplexity int) int
+		Reason func(childComplexity int) int
+		Start  func(childComplexity int) int
+		Table  func(childComplexity int) int
+		Text   func(childComplexity int) int
+	}
+
+	SqlRead struct {
+		Bounds     func(childComplexity int) int
+		Predicates func(childComplexity int) int
+		Table      func(childComplexity int) int
+	}
+
+	SqlSource struct {
+		Column func(childComplexity int) int
+		Kinds  func(childComplexity int) int
+		Table  func(childComplexity int) int
+	}
+
+	SqlStatement struct {
+		Confidence func(childComplexity int) int
+		End        func(childComplexity int) int
+		Reads      func(childComplexity int) int
+		Start      func(childComplexity int) int
+		Verb       func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+		Writes     func(childComplexity int) int
+	}
+
+	SqlTable struct {
+		Kind      func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Node      func(childComplexity int) int
+		Temporary func(childComplexity int) int
+	}
+
+	SqlTarget struct {
+		Columns      func(childComplexity int) int
+		Dependencies func(childComplexity int) int
+		Mode         func(childComplexity int) int
+		Partitions   func(childComplexity int) int
+		Plan         func(childComplexity int) int
+		Reads        func(childComplexity int) int
+		Table        func(childComplexity int) int
+		Via          func(childComplexity int) int
+	}
+
 	Tag struct {
 		From  func(childComplexity int) int
 		Name  func(childComplexity int) int
@@ -267,6 +358,8 @@ type QueryResolver interface {
 	Node(ctx context.Context, of NodeRef) (node, error)
 	Search(ctx context.Context, query string, kinds []NodeKind, namespace *string, tag *string, first *int, after *string) (*NodeConnection, error)
 	Lineage(ctx context.Context, of NodeRef, direction graph.Direction, granularity graph.Granularity, depth int, dependencies []graph.Kinds, filter *LineageFilter, asOf *string, atLeast *string, limit int, after *string) (*lineage, error)
+	SQLChain(ctx context.Context, of NodeRef, depth int, dependencies []graph.Kinds, limit int) (*sqlChain, error)
+	AnalyzeSQL(ctx context.Context, sql string, dialect string, namespace *string, catalog *string, database *string) (*SQLAnalysis, error)
 	Paths(ctx context.Context, from NodeRef, to NodeRef, granularity graph.Granularity, dependencies []graph.Kinds, asOf *string, maxDepth int, first int) (*paths, error)
 	Regions(ctx context.Context) ([]*Region, error)
 	AliasConflicts(ctx context.Context, first *int, after *string) (*AliasConflictConnection, error)
@@ -1008,6 +1101,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AliasConflicts(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.analyzeSql":
+		if e.ComplexityRoot.Query.AnalyzeSQL == nil {
+			break
+		}
+
+		args, err := ec.field_Query_analyzeSql_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AnalyzeSQL(childComplexity, args["sql"].(string), args["dialect"].(string), args["namespace"].(*string), args["catalog"].(*string), args["database"].(*string)), true
 
 	case "Query.lineage":
 		if e.ComplexityRoot.Query.Lineage == nil {
@@ -1048,6 +1152,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Regions(childComplexity), true
+	case "Query.sqlChain":
+		if e.ComplexityRoot.Query.SQLChain == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sqlChain_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SQLChain(childComplexity, args["of"].(NodeRef), args["depth"].(int), args["dependencies"].([]graph.Kinds), args["limit"].(int)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -1147,6 +1262,353 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Run.State(childComplexity), true
+
+	case "SqlAnalysis.confidence":
+		if e.ComplexityRoot.SqlAnalysis.Confidence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Confidence(childComplexity), true
+	case "SqlAnalysis.dialect":
+		if e.ComplexityRoot.SqlAnalysis.Dialect == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Dialect(childComplexity), true
+	case "SqlAnalysis.statements":
+		if e.ComplexityRoot.SqlAnalysis.Statements == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Statements(childComplexity), true
+	case "SqlAnalysis.targets":
+		if e.ComplexityRoot.SqlAnalysis.Targets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Targets(childComplexity), true
+	case "SqlAnalysis.unresolved":
+		if e.ComplexityRoot.SqlAnalysis.Unresolved == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Unresolved(childComplexity), true
+	case "SqlAnalysis.why":
+		if e.ComplexityRoot.SqlAnalysis.Why == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlAnalysis.Why(childComplexity), true
+
+	case "SqlBound.column":
+		if e.ComplexityRoot.SqlBound.Column == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Column(childComplexity), true
+	case "SqlBound.constant":
+		if e.ComplexityRoot.SqlBound.Constant == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Constant(childComplexity), true
+	case "SqlBound.operator":
+		if e.ComplexityRoot.SqlBound.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Operator(childComplexity), true
+	case "SqlBound.partition":
+		if e.ComplexityRoot.SqlBound.Partition == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Partition(childComplexity), true
+	case "SqlBound.values":
+		if e.ComplexityRoot.SqlBound.Values == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Values(childComplexity), true
+	case "SqlBound.variables":
+		if e.ComplexityRoot.SqlBound.Variables == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlBound.Variables(childComplexity), true
+
+	case "SqlChain.complete":
+		if e.ComplexityRoot.SqlChain.Complete == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChain.Complete(childComplexity), true
+	case "SqlChain.gaps":
+		if e.ComplexityRoot.SqlChain.Gaps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChain.Gaps(childComplexity), true
+	case "SqlChain.steps":
+		if e.ComplexityRoot.SqlChain.Steps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChain.Steps(childComplexity), true
+
+	case "SqlChainStep.assumes":
+		if e.ComplexityRoot.SqlChainStep.Assumes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.Assumes(childComplexity), true
+	case "SqlChainStep.column":
+		if e.ComplexityRoot.SqlChainStep.Column == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.Column(childComplexity), true
+	case "SqlChainStep.dataStore":
+		if e.ComplexityRoot.SqlChainStep.DataStore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.DataStore(childComplexity), true
+	case "SqlChainStep.dialect":
+		if e.ComplexityRoot.SqlChainStep.Dialect == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.Dialect(childComplexity), true
+	case "SqlChainStep.distance":
+		if e.ComplexityRoot.SqlChainStep.Distance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.Distance(childComplexity), true
+	case "SqlChainStep.process":
+		if e.ComplexityRoot.SqlChainStep.Process == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.Process(childComplexity), true
+	case "SqlChainStep.sql":
+		if e.ComplexityRoot.SqlChainStep.SQL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlChainStep.SQL(childComplexity), true
+
+	case "SqlColumn.expression":
+		if e.ComplexityRoot.SqlColumn.Expression == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlColumn.Expression(childComplexity), true
+	case "SqlColumn.masked":
+		if e.ComplexityRoot.SqlColumn.Masked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlColumn.Masked(childComplexity), true
+	case "SqlColumn.name":
+		if e.ComplexityRoot.SqlColumn.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlColumn.Name(childComplexity), true
+	case "SqlColumn.sources":
+		if e.ComplexityRoot.SqlColumn.Sources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlColumn.Sources(childComplexity), true
+
+	case "SqlProblem.end":
+		if e.ComplexityRoot.SqlProblem.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlProblem.End(childComplexity), true
+	case "SqlProblem.reason":
+		if e.ComplexityRoot.SqlProblem.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlProblem.Reason(childComplexity), true
+	case "SqlProblem.start":
+		if e.ComplexityRoot.SqlProblem.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlProblem.Start(childComplexity), true
+	case "SqlProblem.table":
+		if e.ComplexityRoot.SqlProblem.Table == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlProblem.Table(childComplexity), true
+	case "SqlProblem.text":
+		if e.ComplexityRoot.SqlProblem.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlProblem.Text(childComplexity), true
+
+	case "SqlRead.bounds":
+		if e.ComplexityRoot.SqlRead.Bounds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlRead.Bounds(childComplexity), true
+	case "SqlRead.predicates":
+		if e.ComplexityRoot.SqlRead.Predicates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlRead.Predicates(childComplexity), true
+	case "SqlRead.table":
+		if e.ComplexityRoot.SqlRead.Table == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlRead.Table(childComplexity), true
+
+	case "SqlSource.column":
+		if e.ComplexityRoot.SqlSource.Column == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlSource.Column(childComplexity), true
+	case "SqlSource.kinds":
+		if e.ComplexityRoot.SqlSource.Kinds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlSource.Kinds(childComplexity), true
+	case "SqlSource.table":
+		if e.ComplexityRoot.SqlSource.Table == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlSource.Table(childComplexity), true
+
+	case "SqlStatement.confidence":
+		if e.ComplexityRoot.SqlStatement.Confidence == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Confidence(childComplexity), true
+	case "SqlStatement.end":
+		if e.ComplexityRoot.SqlStatement.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.End(childComplexity), true
+	case "SqlStatement.reads":
+		if e.ComplexityRoot.SqlStatement.Reads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Reads(childComplexity), true
+	case "SqlStatement.start":
+		if e.ComplexityRoot.SqlStatement.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Start(childComplexity), true
+	case "SqlStatement.verb":
+		if e.ComplexityRoot.SqlStatement.Verb == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Verb(childComplexity), true
+	case "SqlStatement.warnings":
+		if e.ComplexityRoot.SqlStatement.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Warnings(childComplexity), true
+	case "SqlStatement.writes":
+		if e.ComplexityRoot.SqlStatement.Writes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlStatement.Writes(childComplexity), true
+
+	case "SqlTable.kind":
+		if e.ComplexityRoot.SqlTable.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTable.Kind(childComplexity), true
+	case "SqlTable.name":
+		if e.ComplexityRoot.SqlTable.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTable.Name(childComplexity), true
+	case "SqlTable.node":
+		if e.ComplexityRoot.SqlTable.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTable.Node(childComplexity), true
+	case "SqlTable.temporary":
+		if e.ComplexityRoot.SqlTable.Temporary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTable.Temporary(childComplexity), true
+
+	case "SqlTarget.columns":
+		if e.ComplexityRoot.SqlTarget.Columns == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Columns(childComplexity), true
+	case "SqlTarget.dependencies":
+		if e.ComplexityRoot.SqlTarget.Dependencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Dependencies(childComplexity), true
+	case "SqlTarget.mode":
+		if e.ComplexityRoot.SqlTarget.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Mode(childComplexity), true
+	case "SqlTarget.partitions":
+		if e.ComplexityRoot.SqlTarget.Partitions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Partitions(childComplexity), true
+	case "SqlTarget.plan":
+		if e.ComplexityRoot.SqlTarget.Plan == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Plan(childComplexity), true
+	case "SqlTarget.reads":
+		if e.ComplexityRoot.SqlTarget.Reads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Reads(childComplexity), true
+	case "SqlTarget.table":
+		if e.ComplexityRoot.SqlTarget.Table == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Table(childComplexity), true
+	case "SqlTarget.via":
+		if e.ComplexityRoot.SqlTarget.Via == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SqlTarget.Via(childComplexity), true
 
 	case "Tag.from":
 		if e.ComplexityRoot.Tag.From == nil {
@@ -1563,7 +2025,7 @@ type Process implements Node {
   sql: String
   "The dialect of ` + "`" + `sql` + "`" + `, for example ` + "`" + `spark` + "`" + ` or ` + "`" + `trino` + "`" + `; null where it is not known."
   dialect: String
-  "The logical plan, as operators with their inputs. Empty where none is known."
+  "The logical plan of its SQL, as operators with their inputs, inputs first. Empty where none is known."
   plan: [PlanNode!]!
   "The data stores that it reads."
   reads: [DataStore!]!
@@ -1575,15 +2037,174 @@ type Process implements Node {
   provisional: Boolean!
 }
 
+"The SQL behind a column: each task on the way, clipped to what the column needs."
+type SqlChain {
+  "The tasks, in the order in which data flows: the last is the one that writes the root."
+  steps: [SqlChainStep!]!
+  "Nothing was cut and nothing was out of reach. Tasks whose SQL is not known are left out all the same."
+  complete: Boolean!
+  "What could not be asked."
+  gaps: [Gap!]!
+}
+
+"One task's SQL for one column."
+type SqlChainStep {
+  "The task."
+  process: Process!
+  "The data store that it writes."
+  dataStore: DataStore!
+  "The column of it."
+  column: String!
+  "How many hops the column is away from the root."
+  distance: Int!
+  "The smallest SQL found that still computes the column, in the dialect of the task."
+  sql: String!
+  "On what it rests that a join was left out, where the text does not tell."
+  assumes: [String!]!
+  "The dialect."
+  dialect: String!
+}
+
+"What is known of a SQL script. Positions are bytes of its text, the first being 0; ends are exclusive."
+type SqlAnalysis {
+  "The dialect in which it was read."
+  dialect: String!
+  "How the dialect was chosen: what it was asked for, or what the guess rests on."
+  why: String!
+  "1 where all was understood and resolved, 0 where nothing was; of several statements the lowest."
+  confidence: Float!
+  "The statements in order, those of blocks after the block."
+  statements: [SqlStatement!]!
+  """
+  What is written: one entry for each table that a statement writes, and ` + "`" + `<query>` + "`" + ` for a SELECT by itself. Temporary
+  tables are left out of it: who reads one takes from what it was made of.
+  """
+  targets: [SqlTarget!]!
+  "What could not be told."
+  unresolved: [SqlProblem!]!
+}
+
+"One statement of a script."
+type SqlStatement {
+  "SELECT, INSERT, CREATE TABLE, MERGE and so on."
+  verb: String!
+  "Where it begins."
+  start: Int!
+  "Where it ends."
+  end: Int!
+  "The tables that it reads, if only in EXISTS or IN."
+  reads: [SqlTable!]!
+  "The tables that it writes."
+  writes: [SqlTable!]!
+  "What was not understood, and skipped."
+  warnings: [SqlProblem!]!
+  "See SqlAnalysis."
+  confidence: Float!
+}
+
+"A table that a script names."
+type SqlTable {
+  "Its name, completed as far as that is known."
+  name: String!
+  "TABLE, VIEW, MATERIALIZED_VIEW, PATH, STAGE, FUNCTION or QUERY."
+  kind: String!
+  "A temporary table or view of the script."
+  temporary: Boolean!
+  "The id of the node of the graph that has its name, whether or not there is one yet; null for what is no data store."
+  node: ID
+}
+
+"A part of a script that was not understood, or a name that could not be resolved."
+type SqlProblem {
+  "Where it begins."
+  start: Int!
+  "Where it ends."
+  end: Int!
+  "What stands there, or the name."
+  text: String!
+  "Why, in words."
+  reason: String!
+  "The table whose schema would help; null where none would."
+  table: String
+}
+
+"One table that is written, and how its rows are made."
+type SqlTarget {
+  "The table."
+  table: SqlTable!
+  "INSERT, OVERWRITE, REPLACE, CREATE, VIEW, MATERIALIZED VIEW, MERGE, UPDATE, DELETE, COPY, CLONE or QUERY."
+  mode: String!
+  "The columns that are written, in order."
+  columns: [SqlColumn!]!
+  "What decides which rows there are: keys of joins, of groups, of orders, and filters."
+  dependencies: [SqlSource!]!
+  "The scans of tables, each with what it reads of its table."
+  reads: [SqlRead!]!
+  "Which partitions are written, where the statement says so."
+  partitions: [SqlBound!]!
+  "The temporary tables between its sources and itself."
+  via: [String!]!
+  "Its operators, inputs first."
+  plan: [PlanNode!]!
+}
+
+"One column that is written."
+type SqlColumn {
+  "Its name; ` + "`" + `*` + "`" + ` where a star could not be expanded, empty where it has none."
+  name: String!
+  "The text that computes it; null where it is copied by a star."
+  expression: String
+  "What its values come from, and what decides them for this column alone."
+  sources: [SqlSource!]!
+  "The function that hides the values, for example sha2; null where none does."
+  masked: String
+}
+
+"A column that something depends on."
+type SqlSource {
+  "Its table; null where that could not be decided."
+  table: String
+  "Its name, or a dotted path into it; ` + "`" + `*` + "`" + ` where the schema that would tell is not known."
+  column: String!
+  "How."
+  kinds: [DependencyKind!]!
+}
+
+"One scan of a table."
+type SqlRead {
+  "The table."
+  table: SqlTable!
+  "Conditions that every row that matters satisfies, each by itself, with the table's own names of its columns."
+  predicates: [String!]!
+  "Those that compare a column with constants, or with what follows from variables."
+  bounds: [SqlBound!]!
+}
+
+"Which values a column has."
+type SqlBound {
+  "The column."
+  column: String!
+  "=, <, <=, >, >=, IN or BETWEEN; empty for a partition that the rows decide."
+  operator: String!
+  "What it is compared with, as written."
+  values: [String!]!
+  "All values are constants."
+  constant: Boolean!
+  "The variables that the values follow from."
+  variables: [String!]!
+  "The table is known to be partitioned by the column."
+  partition: Boolean!
+}
+
 "One operator of a logical plan."
 type PlanNode {
   "Its number within the plan."
   id: Int!
-  "SCAN, JOIN, FILTER, AGGREGATE, WINDOW, SORT, PROJECT and so on."
+  "SCAN, FILTER, JOIN, AGGREGATE, WINDOW, PROJECT, SET, UNNEST, SORT, LIMIT, TABLE FUNCTION, PIVOT, VALUES or WRITE."
   operator: String!
   "The numbers of the operators that feed it."
   inputs: [Int!]!
-  "The clipped source text; null where it is not known."
+  "The text that it stands for; null where it is not known."
   snippet: String
 }
 
@@ -1739,6 +2360,35 @@ type Query {
     after: String
   ): Lineage!
   """
+  The SQL that makes a column or a metric, task by task from its sources on: of each task only what the column needs.
+  """
+  sqlChain(
+    "The column; a data store stands for all that it has. BAD_INPUT for a process."
+    of: NodeRef!
+    "How many hops upstream at most."
+    depth: Int! = 10
+    "Only these kinds of dependency. Default: the direct ones, and CONDITIONAL."
+    dependencies: [DependencyKind!] = [IDENTITY, TRANSFORMATION, AGGREGATION, CONDITIONAL]
+    "At most so many columns on the way, nearest first; otherwise as for ` + "`" + `lineage` + "`" + `."
+    limit: Int! = 200
+  ): SqlChain!
+  """
+  What a SQL script does: which tables and columns each statement reads and writes, how every output column is made, and
+  by which operators. Schemas are those of the graph, under the names that its rules give the tables. Nothing is kept.
+  """
+  analyzeSql(
+    "The script, up to 1 MiB; otherwise BAD_INPUT."
+    sql: String!
+    "Its dialect, for example ` + "`" + `spark` + "`" + ` or ` + "`" + `trino` + "`" + `; ` + "`" + `auto` + "`" + ` guesses. BAD_INPUT where it is not known."
+    dialect: String! = "auto"
+    "The namespace of the process that runs it, by which rules that name tables are chosen. Default: the first rule's."
+    namespace: String
+    "The catalog in force when the script begins. Default: the rule's."
+    catalog: String
+    "The database in force when the script begins. Default: the rule's."
+    database: String
+  ): SqlAnalysis!
+  """
   The shortest paths between two nodes along the flow of data, all of equal length. No path is an empty list. Processes
   have paths at PROCESS granularity only, data stores and columns at the others only: BAD_INPUT otherwise.
   """
@@ -1850,7 +2500,10 @@ type FlowSource {
   kinds: [String!]!
   "The expression that computes the output, in the source's dialect (COLUMN answers); null where it is not known."
   expression: String
-  "From the source to the output, for example SCAN, FILTER, JOIN, AGGREGATE, PROJECT. Empty where kinds are not known."
+  """
+  From the source to the output, for example SCAN, FILTER, JOIN, AGGREGATE, PROJECT: those of its plan where the flow
+  follows from SQL, otherwise those that the kinds betray. Empty where neither is known.
+  """
   operators: [Operator!]!
   "The job has not completed a run yet; this is what the newest open run has said so far."
   provisional: Boolean!
@@ -1858,9 +2511,9 @@ type FlowSource {
 
 "An operator that a flow passes."
 type Operator {
-  "SCAN, JOIN, FILTER, AGGREGATE, WINDOW, SORT or PROJECT."
+  "As PlanNode.operator."
   kind: String!
-  "The clipped source text; null where it is not known."
+  "The text that it stands for; null where it is not known."
   snippet: String
 }
 
@@ -2311,6 +2964,184 @@ func (ec *executionContext) childFields_Run(ctx context.Context, field graphql.C
 	return nil, fmt.Errorf("no field named %q was found under type Run", field.Name)
 }
 
+func (ec *executionContext) childFields_SqlAnalysis(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "dialect":
+		return ec.fieldContext_SqlAnalysis_dialect(ctx, field)
+	case "why":
+		return ec.fieldContext_SqlAnalysis_why(ctx, field)
+	case "confidence":
+		return ec.fieldContext_SqlAnalysis_confidence(ctx, field)
+	case "statements":
+		return ec.fieldContext_SqlAnalysis_statements(ctx, field)
+	case "targets":
+		return ec.fieldContext_SqlAnalysis_targets(ctx, field)
+	case "unresolved":
+		return ec.fieldContext_SqlAnalysis_unresolved(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlAnalysis", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlBound(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "column":
+		return ec.fieldContext_SqlBound_column(ctx, field)
+	case "operator":
+		return ec.fieldContext_SqlBound_operator(ctx, field)
+	case "values":
+		return ec.fieldContext_SqlBound_values(ctx, field)
+	case "constant":
+		return ec.fieldContext_SqlBound_constant(ctx, field)
+	case "variables":
+		return ec.fieldContext_SqlBound_variables(ctx, field)
+	case "partition":
+		return ec.fieldContext_SqlBound_partition(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlBound", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlChain(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "steps":
+		return ec.fieldContext_SqlChain_steps(ctx, field)
+	case "complete":
+		return ec.fieldContext_SqlChain_complete(ctx, field)
+	case "gaps":
+		return ec.fieldContext_SqlChain_gaps(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlChain", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlChainStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "process":
+		return ec.fieldContext_SqlChainStep_process(ctx, field)
+	case "dataStore":
+		return ec.fieldContext_SqlChainStep_dataStore(ctx, field)
+	case "column":
+		return ec.fieldContext_SqlChainStep_column(ctx, field)
+	case "distance":
+		return ec.fieldContext_SqlChainStep_distance(ctx, field)
+	case "sql":
+		return ec.fieldContext_SqlChainStep_sql(ctx, field)
+	case "assumes":
+		return ec.fieldContext_SqlChainStep_assumes(ctx, field)
+	case "dialect":
+		return ec.fieldContext_SqlChainStep_dialect(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlChainStep", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlColumn(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_SqlColumn_name(ctx, field)
+	case "expression":
+		return ec.fieldContext_SqlColumn_expression(ctx, field)
+	case "sources":
+		return ec.fieldContext_SqlColumn_sources(ctx, field)
+	case "masked":
+		return ec.fieldContext_SqlColumn_masked(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlColumn", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlProblem(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_SqlProblem_start(ctx, field)
+	case "end":
+		return ec.fieldContext_SqlProblem_end(ctx, field)
+	case "text":
+		return ec.fieldContext_SqlProblem_text(ctx, field)
+	case "reason":
+		return ec.fieldContext_SqlProblem_reason(ctx, field)
+	case "table":
+		return ec.fieldContext_SqlProblem_table(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlProblem", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlRead(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "table":
+		return ec.fieldContext_SqlRead_table(ctx, field)
+	case "predicates":
+		return ec.fieldContext_SqlRead_predicates(ctx, field)
+	case "bounds":
+		return ec.fieldContext_SqlRead_bounds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlRead", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "table":
+		return ec.fieldContext_SqlSource_table(ctx, field)
+	case "column":
+		return ec.fieldContext_SqlSource_column(ctx, field)
+	case "kinds":
+		return ec.fieldContext_SqlSource_kinds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlSource", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlStatement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "verb":
+		return ec.fieldContext_SqlStatement_verb(ctx, field)
+	case "start":
+		return ec.fieldContext_SqlStatement_start(ctx, field)
+	case "end":
+		return ec.fieldContext_SqlStatement_end(ctx, field)
+	case "reads":
+		return ec.fieldContext_SqlStatement_reads(ctx, field)
+	case "writes":
+		return ec.fieldContext_SqlStatement_writes(ctx, field)
+	case "warnings":
+		return ec.fieldContext_SqlStatement_warnings(ctx, field)
+	case "confidence":
+		return ec.fieldContext_SqlStatement_confidence(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlStatement", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlTable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_SqlTable_name(ctx, field)
+	case "kind":
+		return ec.fieldContext_SqlTable_kind(ctx, field)
+	case "temporary":
+		return ec.fieldContext_SqlTable_temporary(ctx, field)
+	case "node":
+		return ec.fieldContext_SqlTable_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlTable", field.Name)
+}
+
+func (ec *executionContext) childFields_SqlTarget(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "table":
+		return ec.fieldContext_SqlTarget_table(ctx, field)
+	case "mode":
+		return ec.fieldContext_SqlTarget_mode(ctx, field)
+	case "columns":
+		return ec.fieldContext_SqlTarget_columns(ctx, field)
+	case "dependencies":
+		return ec.fieldContext_SqlTarget_dependencies(ctx, field)
+	case "reads":
+		return ec.fieldContext_SqlTarget_reads(ctx, field)
+	case "partitions":
+		return ec.fieldContext_SqlTarget_partitions(ctx, field)
+	case "via":
+		return ec.fieldContext_SqlTarget_via(ctx, field)
+	case "plan":
+		return ec.fieldContext_SqlTarget_plan(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SqlTarget", field.Name)
+}
+
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -2543,6 +3374,52 @@ func (ec *executionContext) field_Query_aliasConflicts_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_analyzeSql_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "sql",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["sql"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "dialect",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["dialect"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "namespace",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["namespace"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "catalog",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["catalog"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "database",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["database"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_lineage_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2756,6 +3633,44 @@ func (ec *executionContext) field_Query_search_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["after"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_sqlChain_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "of",
+		func(ctx context.Context, v any) (NodeRef, error) {
+			return ec.unmarshalNNodeRef2headwaterᚋgatewayᚋapiᚐNodeRef(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["of"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "depth",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["depth"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "dependencies",
+		func(ctx context.Context, v any) ([]graph.Kinds, error) {
+			return ec.unmarshalODependencyKind2ᚕheadwaterᚋgraphᚐKindsᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["dependencies"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "limit",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["limit"] = arg3
 	return args, nil
 }
 
@@ -5645,7 +6560,7 @@ func (ec *executionContext) _Process_plan(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Process_plan(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Plan(), nil
+			return obj.Plan(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*PlanNode) graphql.Marshaler {
@@ -5913,6 +6828,94 @@ func (ec *executionContext) fieldContext_Query_lineage(ctx context.Context, fiel
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_lineage_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_sqlChain(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_sqlChain(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SQLChain(ctx, fc.Args["of"].(NodeRef), fc.Args["depth"].(int), fc.Args["dependencies"].([]graph.Kinds), fc.Args["limit"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *sqlChain) graphql.Marshaler {
+			return ec.marshalNSqlChain2ᚖheadwaterᚋgatewayᚋapiᚐsqlChain(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_sqlChain(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlChain(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_sqlChain_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_analyzeSql(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_analyzeSql(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AnalyzeSQL(ctx, fc.Args["sql"].(string), fc.Args["dialect"].(string), fc.Args["namespace"].(*string), fc.Args["catalog"].(*string), fc.Args["database"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SQLAnalysis) graphql.Marshaler {
+			return ec.marshalNSqlAnalysis2ᚖheadwaterᚋgatewayᚋapiᚐSQLAnalysis(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_analyzeSql(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlAnalysis(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_analyzeSql_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -6435,6 +7438,1465 @@ func (ec *executionContext) _Run_endedAt(ctx context.Context, field graphql.Coll
 }
 func (ec *executionContext) fieldContext_Run_endedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Run", field, false, false, "DateTime")
+}
+
+func (ec *executionContext) _SqlAnalysis_dialect(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_dialect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Dialect, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_dialect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlAnalysis", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlAnalysis_why(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_why(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlAnalysis", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlAnalysis_confidence(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_confidence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Confidence, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_confidence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlAnalysis", field, false, false, "Float")
+}
+
+func (ec *executionContext) _SqlAnalysis_statements(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_statements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Statements, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLStatement) graphql.Marshaler {
+			return ec.marshalNSqlStatement2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLStatementᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_statements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlAnalysis",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlStatement(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlAnalysis_targets(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_targets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Targets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLTarget) graphql.Marshaler {
+			return ec.marshalNSqlTarget2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLTargetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_targets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlAnalysis",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlTarget(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlAnalysis_unresolved(ctx context.Context, field graphql.CollectedField, obj *SQLAnalysis) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlAnalysis_unresolved(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unresolved, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLProblem) graphql.Marshaler {
+			return ec.marshalNSqlProblem2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlAnalysis_unresolved(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlAnalysis",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlProblem(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlBound_column(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_column(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Column, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_column(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlBound_operator(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_operator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Operator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlBound_values(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_values(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Values, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlBound_constant(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_constant(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Constant, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_constant(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _SqlBound_variables(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_variables(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Variables, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_variables(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlBound_partition(ctx context.Context, field graphql.CollectedField, obj *SQLBound) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlBound_partition(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Partition, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlBound_partition(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlBound", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _SqlChain_steps(ctx context.Context, field graphql.CollectedField, obj *sqlChain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChain_steps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Steps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*sqlChainStep) graphql.Marshaler {
+			return ec.marshalNSqlChainStep2ᚕᚖheadwaterᚋgatewayᚋapiᚐsqlChainStepᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChain_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlChain",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlChainStep(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlChain_complete(ctx context.Context, field graphql.CollectedField, obj *sqlChain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChain_complete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Complete, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChain_complete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChain", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _SqlChain_gaps(ctx context.Context, field graphql.CollectedField, obj *sqlChain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChain_gaps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gaps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []graph.Gap) graphql.Marshaler {
+			return ec.marshalNGap2ᚕheadwaterᚋgraphᚐGapᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChain_gaps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlChain",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gap(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlChainStep_process(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_process(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Process, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *process) graphql.Marshaler {
+			return ec.marshalNProcess2ᚖheadwaterᚋgatewayᚋapiᚐprocess(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_process(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlChainStep",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Process(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlChainStep_dataStore(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_dataStore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DataStore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *dataStore) graphql.Marshaler {
+			return ec.marshalNDataStore2ᚖheadwaterᚋgatewayᚋapiᚐdataStore(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_dataStore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlChainStep",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataStore(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlChainStep_column(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_column(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Column, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_column(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChainStep", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlChainStep_distance(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_distance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Distance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_distance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChainStep", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SqlChainStep_sql(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_sql(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SQL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_sql(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChainStep", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlChainStep_assumes(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_assumes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Assumes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_assumes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChainStep", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlChainStep_dialect(ctx context.Context, field graphql.CollectedField, obj *sqlChainStep) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlChainStep_dialect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Dialect, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlChainStep_dialect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlChainStep", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlColumn_name(ctx context.Context, field graphql.CollectedField, obj *SQLColumn) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlColumn_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlColumn_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlColumn", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlColumn_expression(ctx context.Context, field graphql.CollectedField, obj *SQLColumn) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlColumn_expression(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Expression, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SqlColumn_expression(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlColumn", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlColumn_sources(ctx context.Context, field graphql.CollectedField, obj *SQLColumn) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlColumn_sources(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sources, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLSource) graphql.Marshaler {
+			return ec.marshalNSqlSource2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLSourceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlColumn_sources(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlColumn",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlSource(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlColumn_masked(ctx context.Context, field graphql.CollectedField, obj *SQLColumn) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlColumn_masked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Masked, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SqlColumn_masked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlColumn", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlProblem_start(ctx context.Context, field graphql.CollectedField, obj *SQLProblem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlProblem_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlProblem_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlProblem", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SqlProblem_end(ctx context.Context, field graphql.CollectedField, obj *SQLProblem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlProblem_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlProblem_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlProblem", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SqlProblem_text(ctx context.Context, field graphql.CollectedField, obj *SQLProblem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlProblem_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlProblem_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlProblem", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlProblem_reason(ctx context.Context, field graphql.CollectedField, obj *SQLProblem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlProblem_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlProblem_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlProblem", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlProblem_table(ctx context.Context, field graphql.CollectedField, obj *SQLProblem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlProblem_table(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Table, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SqlProblem_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlProblem", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlRead_table(ctx context.Context, field graphql.CollectedField, obj *SQLRead) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlRead_table(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Table, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SQLTable) graphql.Marshaler {
+			return ec.marshalNSqlTable2ᚖheadwaterᚋgatewayᚋapiᚐSQLTable(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlRead_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlRead",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlTable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlRead_predicates(ctx context.Context, field graphql.CollectedField, obj *SQLRead) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlRead_predicates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Predicates, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlRead_predicates(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlRead", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlRead_bounds(ctx context.Context, field graphql.CollectedField, obj *SQLRead) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlRead_bounds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bounds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLBound) graphql.Marshaler {
+			return ec.marshalNSqlBound2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLBoundᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlRead_bounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlRead",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlBound(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlSource_table(ctx context.Context, field graphql.CollectedField, obj *SQLSource) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlSource_table(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Table, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SqlSource_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlSource", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlSource_column(ctx context.Context, field graphql.CollectedField, obj *SQLSource) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlSource_column(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Column, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlSource_column(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlSource", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlSource_kinds(ctx context.Context, field graphql.CollectedField, obj *SQLSource) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlSource_kinds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kinds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []graph.Kinds) graphql.Marshaler {
+			return ec.marshalNDependencyKind2ᚕheadwaterᚋgraphᚐKindsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlSource_kinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlSource", field, false, false, "DependencyKind")
+}
+
+func (ec *executionContext) _SqlStatement_verb(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_verb(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Verb, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_verb(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlStatement", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlStatement_start(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlStatement", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SqlStatement_end(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlStatement", field, false, false, "Int")
+}
+
+func (ec *executionContext) _SqlStatement_reads(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_reads(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reads, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLTable) graphql.Marshaler {
+			return ec.marshalNSqlTable2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLTableᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_reads(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlStatement",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlTable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlStatement_writes(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_writes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Writes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLTable) graphql.Marshaler {
+			return ec.marshalNSqlTable2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLTableᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_writes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlStatement",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlTable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlStatement_warnings(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLProblem) graphql.Marshaler {
+			return ec.marshalNSqlProblem2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlStatement",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlProblem(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlStatement_confidence(ctx context.Context, field graphql.CollectedField, obj *SQLStatement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlStatement_confidence(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Confidence, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlStatement_confidence(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlStatement", field, false, false, "Float")
+}
+
+func (ec *executionContext) _SqlTable_name(ctx context.Context, field graphql.CollectedField, obj *SQLTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTable_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTable_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTable", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlTable_kind(ctx context.Context, field graphql.CollectedField, obj *SQLTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTable_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTable_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTable", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlTable_temporary(ctx context.Context, field graphql.CollectedField, obj *SQLTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTable_temporary(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Temporary, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTable_temporary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTable", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _SqlTable_node(ctx context.Context, field graphql.CollectedField, obj *SQLTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTable_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTable_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTable", field, false, false, "ID")
+}
+
+func (ec *executionContext) _SqlTarget_table(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_table(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Table, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SQLTable) graphql.Marshaler {
+			return ec.marshalNSqlTable2ᚖheadwaterᚋgatewayᚋapiᚐSQLTable(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlTable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlTarget_mode(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_mode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_mode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTarget", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlTarget_columns(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_columns(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Columns, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLColumn) graphql.Marshaler {
+			return ec.marshalNSqlColumn2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLColumnᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_columns(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlColumn(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlTarget_dependencies(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_dependencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Dependencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLSource) graphql.Marshaler {
+			return ec.marshalNSqlSource2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLSourceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_dependencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlSource(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlTarget_reads(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_reads(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reads, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLRead) graphql.Marshaler {
+			return ec.marshalNSqlRead2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLReadᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_reads(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlRead(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlTarget_partitions(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_partitions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Partitions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*SQLBound) graphql.Marshaler {
+			return ec.marshalNSqlBound2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLBoundᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_partitions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SqlBound(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SqlTarget_via(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_via(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Via, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_via(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SqlTarget", field, false, false, "String")
+}
+
+func (ec *executionContext) _SqlTarget_plan(ctx context.Context, field graphql.CollectedField, obj *SQLTarget) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SqlTarget_plan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Plan, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PlanNode) graphql.Marshaler {
+			return ec.marshalNPlanNode2ᚕᚖheadwaterᚋgatewayᚋapiᚐPlanNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SqlTarget_plan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SqlTarget",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlanNode(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.CollectedField, obj *Tag) (ret graphql.Marshaler) {
@@ -8958,10 +11420,11 @@ func (ec *executionContext) _Process(ctx context.Context, sel ast.SelectionSet, 
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "plan":
-			out.Values[i] = ec._Process_plan(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Process_plan(ctx, field, obj)
+				})
 		case "reads":
 			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
 				true, true,
@@ -9037,6 +11500,18 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_lineage(ctx, field)
+				})
+		case "sqlChain":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_sqlChain(ctx, field)
+				})
+		case "analyzeSql":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_analyzeSql(ctx, field)
 				})
 		case "paths":
 			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
@@ -9250,6 +11725,594 @@ func (ec *executionContext) _Run(ctx context.Context, sel ast.SelectionSet, obj 
 		case "endedAt":
 			out.Values[i] = ec._Run_endedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlAnalysisImplementors = []string{"SqlAnalysis"}
+
+func (ec *executionContext) _SqlAnalysis(ctx context.Context, sel ast.SelectionSet, obj *SQLAnalysis) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlAnalysisImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlAnalysis")
+		case "dialect":
+			out.Values[i] = ec._SqlAnalysis_dialect(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "why":
+			out.Values[i] = ec._SqlAnalysis_why(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confidence":
+			out.Values[i] = ec._SqlAnalysis_confidence(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "statements":
+			out.Values[i] = ec._SqlAnalysis_statements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "targets":
+			out.Values[i] = ec._SqlAnalysis_targets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unresolved":
+			out.Values[i] = ec._SqlAnalysis_unresolved(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlBoundImplementors = []string{"SqlBound"}
+
+func (ec *executionContext) _SqlBound(ctx context.Context, sel ast.SelectionSet, obj *SQLBound) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlBoundImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlBound")
+		case "column":
+			out.Values[i] = ec._SqlBound_column(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "operator":
+			out.Values[i] = ec._SqlBound_operator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "values":
+			out.Values[i] = ec._SqlBound_values(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "constant":
+			out.Values[i] = ec._SqlBound_constant(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "variables":
+			out.Values[i] = ec._SqlBound_variables(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "partition":
+			out.Values[i] = ec._SqlBound_partition(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlChainImplementors = []string{"SqlChain"}
+
+func (ec *executionContext) _SqlChain(ctx context.Context, sel ast.SelectionSet, obj *sqlChain) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlChainImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlChain")
+		case "steps":
+			out.Values[i] = ec._SqlChain_steps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "complete":
+			out.Values[i] = ec._SqlChain_complete(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "gaps":
+			out.Values[i] = ec._SqlChain_gaps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlChainStepImplementors = []string{"SqlChainStep"}
+
+func (ec *executionContext) _SqlChainStep(ctx context.Context, sel ast.SelectionSet, obj *sqlChainStep) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlChainStepImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlChainStep")
+		case "process":
+			out.Values[i] = ec._SqlChainStep_process(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dataStore":
+			out.Values[i] = ec._SqlChainStep_dataStore(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "column":
+			out.Values[i] = ec._SqlChainStep_column(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "distance":
+			out.Values[i] = ec._SqlChainStep_distance(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sql":
+			out.Values[i] = ec._SqlChainStep_sql(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "assumes":
+			out.Values[i] = ec._SqlChainStep_assumes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dialect":
+			out.Values[i] = ec._SqlChainStep_dialect(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlColumnImplementors = []string{"SqlColumn"}
+
+func (ec *executionContext) _SqlColumn(ctx context.Context, sel ast.SelectionSet, obj *SQLColumn) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlColumnImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlColumn")
+		case "name":
+			out.Values[i] = ec._SqlColumn_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expression":
+			out.Values[i] = ec._SqlColumn_expression(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "sources":
+			out.Values[i] = ec._SqlColumn_sources(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "masked":
+			out.Values[i] = ec._SqlColumn_masked(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlProblemImplementors = []string{"SqlProblem"}
+
+func (ec *executionContext) _SqlProblem(ctx context.Context, sel ast.SelectionSet, obj *SQLProblem) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlProblemImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlProblem")
+		case "start":
+			out.Values[i] = ec._SqlProblem_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._SqlProblem_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._SqlProblem_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._SqlProblem_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "table":
+			out.Values[i] = ec._SqlProblem_table(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlReadImplementors = []string{"SqlRead"}
+
+func (ec *executionContext) _SqlRead(ctx context.Context, sel ast.SelectionSet, obj *SQLRead) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlReadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlRead")
+		case "table":
+			out.Values[i] = ec._SqlRead_table(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "predicates":
+			out.Values[i] = ec._SqlRead_predicates(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bounds":
+			out.Values[i] = ec._SqlRead_bounds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlSourceImplementors = []string{"SqlSource"}
+
+func (ec *executionContext) _SqlSource(ctx context.Context, sel ast.SelectionSet, obj *SQLSource) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlSourceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlSource")
+		case "table":
+			out.Values[i] = ec._SqlSource_table(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "column":
+			out.Values[i] = ec._SqlSource_column(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kinds":
+			out.Values[i] = ec._SqlSource_kinds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlStatementImplementors = []string{"SqlStatement"}
+
+func (ec *executionContext) _SqlStatement(ctx context.Context, sel ast.SelectionSet, obj *SQLStatement) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlStatementImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlStatement")
+		case "verb":
+			out.Values[i] = ec._SqlStatement_verb(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "start":
+			out.Values[i] = ec._SqlStatement_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._SqlStatement_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reads":
+			out.Values[i] = ec._SqlStatement_reads(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "writes":
+			out.Values[i] = ec._SqlStatement_writes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._SqlStatement_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "confidence":
+			out.Values[i] = ec._SqlStatement_confidence(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlTableImplementors = []string{"SqlTable"}
+
+func (ec *executionContext) _SqlTable(ctx context.Context, sel ast.SelectionSet, obj *SQLTable) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlTableImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlTable")
+		case "name":
+			out.Values[i] = ec._SqlTable_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._SqlTable_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "temporary":
+			out.Values[i] = ec._SqlTable_temporary(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._SqlTable_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var sqlTargetImplementors = []string{"SqlTarget"}
+
+func (ec *executionContext) _SqlTarget(ctx context.Context, sel ast.SelectionSet, obj *SQLTarget) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sqlTargetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SqlTarget")
+		case "table":
+			out.Values[i] = ec._SqlTarget_table(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mode":
+			out.Values[i] = ec._SqlTarget_mode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "columns":
+			out.Values[i] = ec._SqlTarget_columns(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dependencies":
+			out.Values[i] = ec._SqlTarget_dependencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reads":
+			out.Values[i] = ec._SqlTarget_reads(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "partitions":
+			out.Values[i] = ec._SqlTarget_partitions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "via":
+			out.Values[i] = ec._SqlTarget_via(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "plan":
+			out.Values[i] = ec._SqlTarget_plan(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -9912,6 +12975,20 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalFloatContext(v)
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "Float!")
+	}
+	return graphql.WrapContextMarshaler(ctx, res)
+}
+
 func (ec *executionContext) marshalNFlowSource2headwaterᚋgatewayᚋapiᚐflowSource(ctx context.Context, sel ast.SelectionSet, v flowSource) graphql.Marshaler {
 	return ec._FlowSource(ctx, sel, &v)
 }
@@ -10386,6 +13463,238 @@ func (ec *executionContext) marshalNReportedName2ᚖheadwaterᚋgatewayᚋapiᚐ
 		return graphql.Null
 	}
 	return ec._ReportedName(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlAnalysis2ᚖheadwaterᚋgatewayᚋapiᚐSQLAnalysis(ctx context.Context, sel ast.SelectionSet, v *SQLAnalysis) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlAnalysis!")
+		return graphql.Null
+	}
+	return ec._SqlAnalysis(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlBound2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLBoundᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLBound) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlBound2ᚖheadwaterᚋgatewayᚋapiᚐSQLBound(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlBound2ᚖheadwaterᚋgatewayᚋapiᚐSQLBound(ctx context.Context, sel ast.SelectionSet, v *SQLBound) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlBound!")
+		return graphql.Null
+	}
+	return ec._SqlBound(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlChain2ᚖheadwaterᚋgatewayᚋapiᚐsqlChain(ctx context.Context, sel ast.SelectionSet, v *sqlChain) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlChain!")
+		return graphql.Null
+	}
+	return ec._SqlChain(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlChainStep2ᚕᚖheadwaterᚋgatewayᚋapiᚐsqlChainStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*sqlChainStep) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlChainStep2ᚖheadwaterᚋgatewayᚋapiᚐsqlChainStep(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlChainStep2ᚖheadwaterᚋgatewayᚋapiᚐsqlChainStep(ctx context.Context, sel ast.SelectionSet, v *sqlChainStep) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlChainStep!")
+		return graphql.Null
+	}
+	return ec._SqlChainStep(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlColumn2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLColumnᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLColumn) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlColumn2ᚖheadwaterᚋgatewayᚋapiᚐSQLColumn(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlColumn2ᚖheadwaterᚋgatewayᚋapiᚐSQLColumn(ctx context.Context, sel ast.SelectionSet, v *SQLColumn) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlColumn!")
+		return graphql.Null
+	}
+	return ec._SqlColumn(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlProblem2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLProblemᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLProblem) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlProblem2ᚖheadwaterᚋgatewayᚋapiᚐSQLProblem(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlProblem2ᚖheadwaterᚋgatewayᚋapiᚐSQLProblem(ctx context.Context, sel ast.SelectionSet, v *SQLProblem) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlProblem!")
+		return graphql.Null
+	}
+	return ec._SqlProblem(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlRead2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLReadᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLRead) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlRead2ᚖheadwaterᚋgatewayᚋapiᚐSQLRead(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlRead2ᚖheadwaterᚋgatewayᚋapiᚐSQLRead(ctx context.Context, sel ast.SelectionSet, v *SQLRead) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlRead!")
+		return graphql.Null
+	}
+	return ec._SqlRead(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlSource2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLSourceᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLSource) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlSource2ᚖheadwaterᚋgatewayᚋapiᚐSQLSource(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlSource2ᚖheadwaterᚋgatewayᚋapiᚐSQLSource(ctx context.Context, sel ast.SelectionSet, v *SQLSource) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlSource!")
+		return graphql.Null
+	}
+	return ec._SqlSource(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlStatement2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLStatementᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLStatement) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlStatement2ᚖheadwaterᚋgatewayᚋapiᚐSQLStatement(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlStatement2ᚖheadwaterᚋgatewayᚋapiᚐSQLStatement(ctx context.Context, sel ast.SelectionSet, v *SQLStatement) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlStatement!")
+		return graphql.Null
+	}
+	return ec._SqlStatement(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlTable2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLTableᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLTable) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlTable2ᚖheadwaterᚋgatewayᚋapiᚐSQLTable(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlTable2ᚖheadwaterᚋgatewayᚋapiᚐSQLTable(ctx context.Context, sel ast.SelectionSet, v *SQLTable) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlTable!")
+		return graphql.Null
+	}
+	return ec._SqlTable(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSqlTarget2ᚕᚖheadwaterᚋgatewayᚋapiᚐSQLTargetᚄ(ctx context.Context, sel ast.SelectionSet, v []*SQLTarget) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSqlTarget2ᚖheadwaterᚋgatewayᚋapiᚐSQLTarget(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSqlTarget2ᚖheadwaterᚋgatewayᚋapiᚐSQLTarget(ctx context.Context, sel ast.SelectionSet, v *SQLTarget) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "SqlTarget!")
+		return graphql.Null
+	}
+	return ec._SqlTarget(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {

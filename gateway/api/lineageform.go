@@ -147,6 +147,10 @@ func operatorsField(ctx context.Context, f graphql.CollectedField) func(*writer,
 	write := listOf(newForm(ctx, f.Selections, operatorImplementors, operatorField), (*flowSource).Operators)
 	known := map[graph.Kinds]string{}
 	return func(w *writer, s *flowSource) {
+		if s.passed != nil {
+			write(w, s)
+			return
+		}
 		text, ok := known[s.kinds]
 		if !ok {
 			start := len(w.b)

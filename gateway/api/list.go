@@ -65,7 +65,7 @@ func newList(ctx context.Context, s *session, view graph.View, sel selection, id
 		}
 		gaps = g
 	}
-	if sel.has("sql", "dialect", "parent", "lastRun", "provisional") {
+	if sel.has("sql", "dialect", "plan", "parent", "lastRun", "provisional") {
 		g, err := l.loadSays(ctx)
 		if err != nil {
 			return nil, nil, err

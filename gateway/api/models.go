@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"headwater/graph"
 )
 
 // A name that aliases would send to several nodes; it stays a node of its own.
@@ -93,9 +95,9 @@ type NodeRef struct {
 
 // An operator that a flow passes.
 type Operator struct {
-	// SCAN, JOIN, FILTER, AGGREGATE, WINDOW, SORT or PROJECT.
+	// As PlanNode.operator.
 	Kind string `json:"kind"`
-	// The clipped source text; null where it is not known.
+	// The text that it stands for; null where it is not known.
 	Snippet *string `json:"snippet"`
 }
 
@@ -129,11 +131,11 @@ type PartitionConnection struct {
 type PlanNode struct {
 	// Its number within the plan.
 	ID int `json:"id"`
-	// SCAN, JOIN, FILTER, AGGREGATE, WINDOW, SORT, PROJECT and so on.
+	// SCAN, FILTER, JOIN, AGGREGATE, WINDOW, PROJECT, SET, UNNEST, SORT, LIMIT, TABLE FUNCTION, PIVOT, VALUES or WRITE.
 	Operator string `json:"operator"`
 	// The numbers of the operators that feed it.
 	Inputs []int `json:"inputs"`
-	// The clipped source text; null where it is not known.
+	// The text that it stands for; null where it is not known.
 	Snippet *string `json:"snippet"`
 }
 
@@ -179,6 +181,135 @@ type Run struct {
 	StartedAt *string `json:"startedAt"`
 	// When it completed, failed or was aborted; null before.
 	EndedAt *string `json:"endedAt"`
+}
+
+// What is known of a SQL script. Positions are bytes of its text, the first being 0; ends are exclusive.
+type SQLAnalysis struct {
+	// The dialect in which it was read.
+	Dialect string `json:"dialect"`
+	// How the dialect was chosen: what it was asked for, or what the guess rests on.
+	Why string `json:"why"`
+	// 1 where all was understood and resolved, 0 where nothing was; of several statements the lowest.
+	Confidence float64 `json:"confidence"`
+	// The statements in order, those of blocks after the block.
+	Statements []*SQLStatement `json:"statements"`
+	// What is written: one entry for each table that a statement writes, and `<query>` for a SELECT by itself. Temporary
+	// tables are left out of it: who reads one takes from what it was made of.
+	Targets []*SQLTarget `json:"targets"`
+	// What could not be told.
+	Unresolved []*SQLProblem `json:"unresolved"`
+}
+
+// Which values a column has.
+type SQLBound struct {
+	// The column.
+	Column string `json:"column"`
+	// =, <, <=, >, >=, IN or BETWEEN; empty for a partition that the rows decide.
+	Operator string `json:"operator"`
+	// What it is compared with, as written.
+	Values []string `json:"values"`
+	// All values are constants.
+	Constant bool `json:"constant"`
+	// The variables that the values follow from.
+	Variables []string `json:"variables"`
+	// The table is known to be partitioned by the column.
+	Partition bool `json:"partition"`
+}
+
+// One column that is written.
+type SQLColumn struct {
+	// Its name; `*` where a star could not be expanded, empty where it has none.
+	Name string `json:"name"`
+	// The text that computes it; null where it is copied by a star.
+	Expression *string `json:"expression"`
+	// What its values come from, and what decides them for this column alone.
+	Sources []*SQLSource `json:"sources"`
+	// The function that hides the values, for example sha2; null where none does.
+	Masked *string `json:"masked"`
+}
+
+// A part of a script that was not understood, or a name that could not be resolved.
+type SQLProblem struct {
+	// Where it begins.
+	Start int `json:"start"`
+	// Where it ends.
+	End int `json:"end"`
+	// What stands there, or the name.
+	Text string `json:"text"`
+	// Why, in words.
+	Reason string `json:"reason"`
+	// The table whose schema would help; null where none would.
+	Table *string `json:"table"`
+}
+
+// One scan of a table.
+type SQLRead struct {
+	// The table.
+	Table *SQLTable `json:"table"`
+	// Conditions that every row that matters satisfies, each by itself, with the table's own names of its columns.
+	Predicates []string `json:"predicates"`
+	// Those that compare a column with constants, or with what follows from variables.
+	Bounds []*SQLBound `json:"bounds"`
+}
+
+// A column that something depends on.
+type SQLSource struct {
+	// Its table; null where that could not be decided.
+	Table *string `json:"table"`
+	// Its name, or a dotted path into it; `*` where the schema that would tell is not known.
+	Column string `json:"column"`
+	// How.
+	Kinds []graph.Kinds `json:"kinds"`
+}
+
+// One statement of a script.
+type SQLStatement struct {
+	// SELECT, INSERT, CREATE TABLE, MERGE and so on.
+	Verb string `json:"verb"`
+	// Where it begins.
+	Start int `json:"start"`
+	// Where it ends.
+	End int `json:"end"`
+	// The tables that it reads, if only in EXISTS or IN.
+	Reads []*SQLTable `json:"reads"`
+	// The tables that it writes.
+	Writes []*SQLTable `json:"writes"`
+	// What was not understood, and skipped.
+	Warnings []*SQLProblem `json:"warnings"`
+	// See SqlAnalysis.
+	Confidence float64 `json:"confidence"`
+}
+
+// A table that a script names.
+type SQLTable struct {
+	// Its name, completed as far as that is known.
+	Name string `json:"name"`
+	// TABLE, VIEW, MATERIALIZED_VIEW, PATH, STAGE, FUNCTION or QUERY.
+	Kind string `json:"kind"`
+	// A temporary table or view of the script.
+	Temporary bool `json:"temporary"`
+	// The id of the node of the graph that has its name, whether or not there is one yet; null for what is no data store.
+	Node *string `json:"node"`
+}
+
+// One table that is written, and how its rows are made.
+type SQLTarget struct {
+	// The table.
+	Table *SQLTable `json:"table"`
+	// INSERT, OVERWRITE, REPLACE, CREATE, VIEW, MATERIALIZED VIEW, MERGE, UPDATE, DELETE, COPY, CLONE or QUERY.
+	Mode string `json:"mode"`
+	// The columns that are written, in order.
+	Columns []*SQLColumn `json:"columns"`
+	// What decides which rows there are: keys of joins, of groups, of orders, and filters.
+	Dependencies []*SQLSource `json:"dependencies"`
+	// The scans of tables, each with what it reads of its table.
+	Reads []*SQLRead `json:"reads"`
+	// Which partitions are written, where the statement says so.
+	Partitions []*SQLBound `json:"partitions"`
+	// The temporary tables between its sources and itself.
+	Via []string `json:"via"`
+	// Its operators, inputs first.
+	Plan []*PlanNode `json:"plan"`
 }
 
 // A mark that somebody has put on a node.

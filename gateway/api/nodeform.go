@@ -125,7 +125,7 @@ func processField(ctx context.Context, f graphql.CollectedField) func(*writer, m
 	case "dialect":
 		return func(w *writer, m member) { w.optional(process{m}.Dialect()) }
 	case "plan":
-		return listOf(newForm(ctx, f.Selections, planNodeImplementors, planNodeField), func(m member) []*PlanNode { return process{m}.Plan() })
+		return planField(ctx, f)
 	case "reads":
 		return nodesBehind(ctx, f, newDataStoreForm(ctx, f.Selections), member.reads)
 	case "writes":
@@ -183,4 +183,20 @@ func runField(_ context.Context, f graphql.CollectedField) func(*writer, *Run) {
 		return func(w *writer, r *Run) { w.optional(r.EndedAt) }
 	}
 	panic(unknown("Run", f))
+}
+
+// planField writes Process.plan, which reads schemas.
+func planField(ctx context.Context, f graphql.CollectedField) func(*writer, member) {
+	form := newForm(ctx, f.Selections, planNodeImplementors, planNodeField)
+	return func(w *writer, m member) {
+		w.enter(f.Field)
+		defer w.leave()
+		here := w.here(ctx)
+		plan, err := process{m}.Plan(here)
+		if err != nil {
+			w.fail(here, err)
+			return
+		}
+		listOf(form, func(member) []*PlanNode { return plan })(w, m)
+	}
 }

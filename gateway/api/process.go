@@ -11,8 +11,11 @@ import (
 // processSays is what contributions say of one process, over all origins.
 type processSays struct {
 	sql, dialect string
-	parent       graph.Name
-	lastRun      *graph.Run
+	// runs is what says the SQL, and runner of whom.
+	runs    *graph.Content
+	runner  graph.Name
+	parent  graph.Name
+	lastRun *graph.Run
 	// settled: a contribution stands on a completed run; open: one does not.
 	settled, open bool
 	// sqlBy and parentBy are who of several counts.
@@ -63,6 +66,7 @@ func (s *processSays) add(said *graph.Said) {
 	by := saidBy{said.From, said.Record.Origin}
 	if said.Content.SQL != "" && (s.sql == "" || s.sqlBy.before(by)) {
 		s.sql, s.dialect, s.sqlBy = said.Content.SQL, said.Content.Dialect, by
+		s.runs, s.runner = said.Content, said.Record.Subject
 	}
 	if !said.Content.Parent.IsZero() && (s.parent.IsZero() || s.parentBy.before(by)) {
 		s.parent, s.parentBy = said.Content.Parent, by
@@ -89,7 +93,23 @@ func (p process) SQL() *string { return optional(p.says().sql) }
 func (p process) Dialect() *string { return optional(p.says().dialect) }
 
 // Plan is Process.plan.
-func (p process) Plan() []*PlanNode { return nil }
+func (p process) Plan(ctx context.Context) ([]*PlanNode, error) {
+	says := p.says()
+	ctx, cancel := p.list.s.reading(ctx)
+	defer cancel()
+	t, gaps, err := p.list.s.trace(ctx, p.list.view, says.runner, says.runs)
+	if err != nil {
+		return nil, fmt.Errorf("plan of %s: %w", p.Node.Name, err)
+	}
+	reportGaps(ctx, gaps)
+	plan := []*PlanNode{}
+	if t != nil {
+		for _, o := range t.Plan() {
+			plan = append(plan, newPlanNode(o))
+		}
+	}
+	return plan, nil
+}
 
 // Provisional is Process.provisional.
 func (p process) Provisional() bool { return p.says().open && !p.says().settled }

@@ -60,6 +60,12 @@ const whole = `query($ds: NodeRef!, $col: NodeRef!, $job: NodeRef!, $from: NodeR
 	regions { name healthy revision position lagSeconds }
 	aliasConflicts { nodes { name { id region namespace name } targets { id region namespace name } } pageInfo { hasNextPage endCursor } }
 	process: node(of: $job) { ...all }
+	sqlChain(of: $col) { steps { process { id } dataStore { id } column distance sql assumes dialect } complete gaps { region reason } }
+	analyzeSql(sql: "INSERT INTO t SELECT a FROM s WHERE b = 1") { dialect why confidence
+		statements { verb start end reads { name kind temporary node } writes { name } warnings { start end text reason table } confidence }
+		targets { table { name } mode columns { name expression sources { table column kinds } masked } dependencies { column }
+			reads { table { name } predicates bounds { column operator values constant variables partition } } partitions { column } via plan { id operator inputs snippet } }
+		unresolved { start end text reason table } }
 }
 fragment all on Node {
 	id region namespace name description owners tags { name value from } updatedAt deletedAt facets

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headwater/graph"
+	"headwater/ingest/derive"
 )
 
 // A flowSource is FlowSource.
@@ -15,6 +16,8 @@ type flowSource struct {
 	kinds      graph.Kinds
 	details    []string
 	expression string
+	// passed are the operators of its plan; nil: they are not known.
+	passed []derive.Operator
 }
 
 // A speaker is a contribution that makes edges of an answer.
@@ -25,6 +28,10 @@ type speaker struct {
 	// asked are its flows of which the content is asked more than that they
 	// are there.
 	asked []*flowSource
+	// runs is the content with the SQL that its flows follow from, runner whose
+	// it is; nil: they do not follow from SQL.
+	runs   *graph.Content
+	runner graph.Name
 }
 
 // Process is FlowSource.process.
@@ -47,6 +54,12 @@ func (f *flowSource) Expression() *string { return optional(f.expression) }
 // Operators is FlowSource.operators.
 func (f *flowSource) Operators() []*Operator {
 	var passed []*Operator
+	for _, o := range f.passed {
+		passed = append(passed, &Operator{Kind: o.Kind, Snippet: optional(o.Snippet)})
+	}
+	if passed != nil {
+		return passed
+	}
 	for _, o := range f.kinds.Operators() {
 		passed = append(passed, &Operator{Kind: o})
 	}
@@ -66,6 +79,8 @@ type edges struct {
 	// expressions, details and provisional: what is selected of what
 	// contributions say, as far as some may say it.
 	expressions, details, provisional bool
+	// operators: they are selected, and SQL can be analysed.
+	operators bool
 
 	// nodes are the ends of the edges, those of columns by data store.
 	nodes *facts
@@ -81,6 +96,7 @@ func newEdges(s *session, view graph.View, answer *graph.Answer, granularity gra
 	sources := sel.at("sources")
 	e.provisional = sources.has("provisional")
 	e.expressions = e.column && sources.has("expression")
+	e.operators = s.o.SQL != nil && sources.has("operators")
 	other := func(s graph.EdgeSource) bool { return s.Kinds&graph.Other != 0 }
 	if sources.has("kinds") {
 		e.details = slices.ContainsFunc(e.edges, func(edge graph.Edge) bool { return slices.ContainsFunc(edge.Sources, other) })
@@ -90,7 +106,7 @@ func newEdges(s *session, view graph.View, answer *graph.Answer, granularity gra
 
 // needs lists the nodes whose facts are needed of the ends, if any.
 func (e *edges) needs() []graph.ID {
-	if !e.expressions && !e.details && !e.sel.has("crossRegion") {
+	if !e.expressions && !e.details && !e.operators && !e.sel.has("crossRegion") {
 		return nil
 	}
 	seen := map[graph.ID]bool{}
@@ -120,6 +136,11 @@ func (e *edges) load(ctx context.Context, nodes *facts) ([]graph.Gap, error) {
 	}
 	e.loadAliases()
 	more, err := e.view.Says(ctx, subjects, func(said graph.Said) error {
+		key := said.Record.Key()
+		key.Origin = graph.Derived(key.Origin)
+		if sp := e.speakers[key]; sp != nil && e.operators {
+			sp.runs, sp.runner = said.Content, said.Record.Subject
+		}
 		if sp := e.speakers[said.Record.Key()]; sp != nil && said.Content != nil {
 			sp.provisional = said.Provisional
 			if e.expressions || e.details {
@@ -128,7 +149,51 @@ func (e *edges) load(ctx context.Context, nodes *facts) ([]graph.Gap, error) {
 		}
 		return nil
 	})
+	if gaps = append(gaps, more...); err != nil || !e.operators {
+		return gaps, err
+	}
+	more, err = e.follow(ctx)
 	return append(gaps, more...), err
+}
+
+// follow finds the operators that flows pass which follow from SQL.
+func (e *edges) follow(ctx context.Context) (gaps []graph.Gap, err error) {
+	for _, sp := range e.speakers {
+		t, more, err := e.s.trace(ctx, e.view, sp.runner, sp.runs)
+		if err != nil {
+			return nil, err
+		}
+		if gaps = append(gaps, more...); t == nil {
+			continue
+		}
+		for _, f := range sp.asked {
+			e.named(f.edge, func(from, to graph.ID) bool {
+				f.passed = t.Passed(from, to)
+				return f.passed != nil
+			})
+		}
+	}
+	return gaps, nil
+}
+
+// named calls found with the ends of an edge under each of their names, until
+// it returns true.
+func (e *edges) named(edge *graph.Edge, found func(from, to graph.ID) bool) {
+	names := func(id graph.ID) []graph.ID {
+		all := []graph.ID{id}
+		for _, a := range e.aliases[id.Base()] {
+			all = append(all, id.WithBase(a))
+		}
+		return all
+	}
+	tos := names(edge.To)
+	for _, from := range names(edge.From) {
+		for _, to := range tos {
+			if found(from, to) {
+				return
+			}
+		}
+	}
 }
 
 // each calls f with each edge as the schema has it. The edge is the caller's
@@ -175,7 +240,8 @@ func (e *edges) addSources() (subjects []graph.ID) {
 				e.speakers[src.By] = sp
 			}
 			e.sources = append(e.sources, flowSource{by: sp, edge: edge, kinds: src.Kinds})
-			if all || e.details && src.Kinds&graph.Other != 0 {
+			_, derived := graph.DerivedFrom(src.By.Origin)
+			if all || e.details && src.Kinds&graph.Other != 0 || e.operators && derived {
 				if sp.asked == nil {
 					subjects = append(subjects, src.By.Subject)
 				}

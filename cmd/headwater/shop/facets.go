@@ -3,6 +3,8 @@ package shop
 import (
 	"strings"
 	"time"
+
+	"headwater/ingest/sql"
 )
 
 // facet completes a facet. spec names its schema by version and name.
@@ -103,13 +105,12 @@ func (w *write) lineage(located bool) object {
 // field is a source as an input field, with a transformation for each kind.
 func (s *source) field(expression string, located bool) object {
 	var how []object
-	for i, name := range kindNames {
-		k := kinds(1) << i
+	for k := sql.Identity; k <= sql.Sort; k <<= 1 {
 		if s.kinds&k == 0 {
 			continue
 		}
-		t := object{"type": "INDIRECT", "subtype": name, "masking": s.masked}
-		if k&directKinds != 0 {
+		t := object{"type": "INDIRECT", "subtype": k.String(), "masking": s.masked}
+		if k&sql.Direct != 0 {
 			t["type"] = "DIRECT"
 		}
 		if expression != "" {

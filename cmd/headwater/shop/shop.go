@@ -7,9 +7,8 @@
 // the two can't disagree. Everybody and everything in it is invented.
 //
 // The pieces: platform.go has the types; text.go and task.go read the text into
-// them. query.go reads SQL over the tokens of tokens.go, as far as the text uses
-// it: WITH, SELECT, joins, every column behind an alias. expression.go finds what
-// an expression depends on, in the terms of kinds.go, and types.go its type.
+// them. query.go asks package sql where columns come from, and types.go guesses
+// their types.
 // runs.go lets the tasks run for some days; events.go and facets.go tell it in
 // OpenLineage 2-0-2.
 package shop

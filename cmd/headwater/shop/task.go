@@ -51,9 +51,9 @@ func (r *reader) task(rest string) error {
 		case "into":
 			into, err = r.platform.tableFor(rest)
 		case "sql":
-			t.now, err = r.platform.statement(r.sql(), into)
+			t.now, err = r.platform.statement(r.sql(), t.engine.dialect, into)
 		case "before":
-			t.before, err = r.platform.statement(r.sql(), into)
+			t.before, err = r.platform.statement(r.sql(), t.engine.dialect, into)
 		default:
 			return r.does(t.now, name, rest)
 		}
@@ -152,6 +152,6 @@ func (r *reader) copies(s *statement, rest string) error {
 		into.add(c)
 	}
 	s.reads = append(s.reads, from)
-	s.writes = append(s.writes, write{table: into, results: from.relation().columns})
+	s.writes = append(s.writes, write{table: into, results: from.copied()})
 	return nil
 }

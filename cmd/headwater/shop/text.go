@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"headwater/ingest/sql"
 )
 
 // A text is read block by block. A block begins in the first column; what
@@ -173,13 +175,15 @@ func (r *reader) table(ref string) error {
 				t.tags = append(t.tags, tag{first, c})
 			}
 		case "columns":
-			for _, c := range split(tokenize(rest)) {
-				if len(c) < 2 {
-					return errors.New("write: columns NAME TYPE, NAME TYPE")
+			a := sql.Analyze("CREATE TABLE t ("+rest+")", sql.Options{Dialect: "spark"})
+			for _, c := range a.Changes {
+				for _, col := range c.Columns {
+					t.columns = append(t.columns, column{col.Name, strings.Join(strings.Fields(col.Type), "")})
 				}
-				t.columns = append(t.columns, column{c[0].text, joined(c[1:])})
 			}
-			t.listed = true
+			if t.listed = true; a.Confidence < 1 || len(t.columns) == 0 {
+				return errors.New("write: columns NAME TYPE, NAME TYPE")
+			}
 		default:
 			return errors.New("a table has no such thing")
 		}

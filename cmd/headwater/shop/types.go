@@ -1,6 +1,11 @@
 package shop
 
-import "strings"
+import (
+	"strings"
+
+	"headwater/ingest/sql"
+	"headwater/ingest/sql/syntax"
+)
 
 // returns has the types of what functions return; that of others is the type
 // of what they are given.
@@ -16,101 +21,107 @@ var returns = invert(map[string]string{
 func invert(lists map[string]string) map[string]string {
 	m := map[string]string{}
 	for value, list := range lists {
-		for key := range words(list) {
+		for key := range strings.FieldsSeq(list) {
 			m[key] = value
 		}
 	}
 	return m
 }
 
-// typeOf guesses the type of an expression: well enough for what the text has.
-func (s scope) typeOf(tokens []token) string {
-	if r := s.ref(tokens); r != nil {
-		return r.typ
-	}
-	if len(tokens) == 0 {
-		return ""
-	}
-	depth := 0
-	for _, t := range tokens {
-		switch {
-		case t.text == "(" || t.text == "case":
-			depth++
-		case t.text == ")" || t.text == "end":
-			depth--
-		case depth > 0:
-		case strings.Contains("=<>", t.text) || t.text == "is" || t.text == "in":
-			return "boolean"
-		case t.text == "/":
-			return "double"
-		}
-	}
-	switch t := tokens[0]; {
-	case t.kind == quoted:
-		return "string"
-	case t.kind == number:
-		return "int"
-	case t.text == "cast":
-		in := inside(tokens[1:])
-		for i, t := range in {
-			if t.text == "as" {
-				return joined(in[i+1:])
-			}
-		}
-	case t.text == "case":
-		return s.typeOfCase(tokens)
-	case t.kind == word && len(tokens) > 1 && tokens[1].text == "(":
-		if k := returns[t.text]; k != "" {
-			return k
-		}
-		arguments := split(inside(tokens[1:]))
-		if t.text == "if" {
-			arguments = arguments[1:]
-		}
-		return s.typeOf(arguments[0])
-	}
-	return s.widest(tokens)
+// A typing guesses types of expressions over sources: well enough for what the
+// text has.
+type typing struct {
+	text    string
+	sources []source
 }
 
-// typeOfCase is the type of the first branch of CASE that is not just a number.
-func (s scope) typeOfCase(tokens []token) string {
-	for i, t := range tokens[:len(tokens)-1] {
-		if t.text != "then" && t.text != "else" {
+// of is the type of an expression; nil is a column that is handed on.
+func (t typing) of(e syntax.Expr) string {
+	switch x := e.(type) {
+	case *syntax.Cast:
+		return strings.Join(strings.Fields(x.Type.Range().In(t.text)), "")
+	case *syntax.Literal:
+		if x.Kind == "NUMBER" {
+			return "int"
+		}
+		return strings.ToLower(x.Kind)
+	case *syntax.Case:
+		branches := []syntax.Expr{}
+		for _, w := range x.Whens {
+			branches = append(branches, w.Then)
+		}
+		return t.first(append(branches, x.Else))
+	case *syntax.Call:
+		name := strings.ToLower(x.Func)
+		if k := returns[name]; k != "" {
+			return k
+		}
+		if name == "if" && len(x.Args) > 1 {
+			return t.of(x.Args[1])
+		}
+		if len(x.Args) > 0 {
+			return t.of(x.Args[0])
+		}
+	case *syntax.Op:
+		switch x.Op {
+		case "=", "<>", "<", ">", "<=", ">=", "IS", "IS NULL", "IN", "AND", "OR", "NOT", "BETWEEN", "LIKE":
+			return "boolean"
+		case "/":
+			return "double"
+		}
+		return t.widest(x)
+	case *syntax.Ref:
+		if n := len(x.Parts); n > 0 {
+			for _, s := range t.sources {
+				if c, ok := s.table.column(s.column); ok && s.column == x.Parts[n-1].Text {
+					return c.typ
+				}
+			}
+		}
+	}
+	return t.widest(e)
+}
+
+// first is the type of the first branch that is not just a number.
+func (t typing) first(branches []syntax.Expr) string {
+	for _, b := range branches {
+		if l, ok := b.(*syntax.Literal); b == nil || ok && (l.Kind == "NUMBER" || l.Kind == "NULL") {
 			continue
 		}
-		switch first := tokens[i+1]; {
-		case first.kind == quoted:
-			return "string"
-		case first.kind == number:
-			continue
-		}
-		return s.widest(tokens[i+1:])
+		return t.of(b)
 	}
 	return "int"
 }
 
-// widest is the type of the first column with a fraction, or else of the first.
-func (s scope) widest(tokens []token) string {
+// widest is the type of the first column with a fraction among those that an
+// expression names, or else of the first; nil names all.
+func (t typing) widest(e syntax.Expr) string {
+	named := map[string]bool{}
+	if e != nil {
+		syntax.Inspect(e, func(n syntax.Node) bool {
+			if r, ok := n.(*syntax.Ref); ok && len(r.Parts) > 0 {
+				named[r.Parts[len(r.Parts)-1].Text] = true
+			}
+			return true
+		})
+	}
 	first := ""
-	for i := range tokens {
-		r := s.ref(tokens[i : i+1])
-		if r == nil {
-			continue
+	for _, some := range []bool{true, false} { // columns of a subquery have other names there
+		for _, s := range t.sources {
+			c, ok := s.table.column(s.column)
+			if !ok || s.kinds&sql.Direct == 0 || some && e != nil && !named[s.column] {
+				continue
+			}
+			if strings.HasPrefix(c.typ, "decimal") || c.typ == "double" {
+				return c.typ
+			}
+			if first == "" {
+				first = c.typ
+			}
 		}
-		if strings.HasPrefix(r.typ, "decimal") || r.typ == "double" {
-			return r.typ
-		}
-		if first == "" {
-			first = r.typ
+		if first != "" {
+			break
 		}
 	}
 	return first
-}
-
-func joined(tokens []token) string {
-	var b strings.Builder
-	for _, t := range tokens {
-		b.WriteString(t.text)
-	}
-	return b.String()
 }

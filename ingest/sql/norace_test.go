@@ -1,0 +1,6 @@
+//go:build !race
+
+package sql
+
+// raceEnabled: times do not count under the race detector.
+const raceEnabled = false

@@ -1,0 +1,407 @@
+package region
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+
+	"headwater/graph"
+	"headwater/region/log"
+)
+
+// A Deriver finds what follows from what a process says: lineage from its SQL.
+type Deriver interface {
+	// Covers marks the outputs of a content of which Content says more than
+	// the content does, whatever the schemas are (graph.Lineage.BySQL).
+	Covers(subject graph.Name, c *graph.Content)
+	// Content returns what follows from a content of a subject, nil where
+	// nothing does. columns returns the columns of a data store in their
+	// order, false where its schema is not known. It is pure but for columns.
+	Content(subject graph.Name, c *graph.Content, columns func(graph.Name) ([]string, bool)) *graph.Content
+}
+
+// derived is what the one who applies knows of what was derived and is not
+// written yet. A schema that changes, or a name that comes to stand for
+// another, asks by an entry of the log that what was derived over it be
+// derived again. The entry is in the log before the change is applied, so that
+// a crash can't lose it, and is answered when that is written. What is in the
+// log twice is answered twice, and the second time changes nothing.
+type derived struct {
+	any bool // something was derived, ever
+	// over are the data stores over which something was derived since the
+	// node started; older ones are found in the store.
+	over map[graph.ID]bool
+	// fresh are those whose schema a batch changes that is not written yet.
+	fresh map[graph.ID]bool
+	// again are what has to be derived again, to be appended before the batch
+	// is written.
+	again []graph.Delta
+	view  graph.View // of what is written; nil until it is needed
+	// columns are the schemas that were read from view.
+	columns map[graph.ID][]string
+}
+
+func (d *derived) ready() {
+	if d.over == nil {
+		d.over, d.fresh, d.columns = map[graph.ID]bool{}, map[graph.ID]bool{}, map[graph.ID][]string{}
+	}
+}
+
+// written forgets what held until all batches were written.
+func (d *derived) written() error {
+	clear(d.fresh)
+	return d.release()
+}
+
+// release closes the view.
+func (d *derived) release() (err error) {
+	if d.view != nil {
+		err = d.view.Close()
+	}
+	d.view = nil
+	clear(d.columns)
+	return err
+}
+
+// covers marks what follows from the SQL of a delta.
+func (n *Node) covers(d *graph.Delta) {
+	if n.o.Derive == nil || d.Says.SQL == "" {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			n.o.Log.Error("reading SQL panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+		}
+	}()
+	n.o.Derive.Covers(d.Subject, &d.Says)
+}
+
+// derive plans what follows from a delta that has been planned; planned takes
+// it.
+func (n *Node) derive(ctx context.Context, s *graph.State, d *graph.Delta, p graph.Planned, planned func(graph.Planned)) error {
+	if n.o.Derive == nil || p.Change == nil {
+		return nil
+	}
+	if err := n.noteSchemas(ctx, p.Change); err != nil {
+		return err
+	}
+	if _, is := graph.DerivedFrom(d.Origin); is || !p.Change.History {
+		return nil
+	}
+	return n.deriveFrom(ctx, s, d, planned)
+}
+
+// deriveFrom plans what follows from what the subject of d says now.
+func (n *Node) deriveFrom(ctx context.Context, s *graph.State, d *graph.Delta, planned func(graph.Planned)) error {
+	said, run, provisional, err := s.Says(d.Key())
+	if err != nil {
+		return err
+	}
+	next := graph.Delta{Subject: d.Subject, Origin: graph.Derived(d.Origin), Run: run.ID, State: graph.Completed, Time: run.Start}
+	if provisional {
+		next.State = graph.Started
+	} else if run.ID == "" {
+		next.State = graph.Declared
+	}
+	var follows *graph.Content
+	if said != nil {
+		if follows, err = n.follows(ctx, d, said); err != nil {
+			return err
+		}
+	}
+	if follows != nil {
+		next.Says = *follows
+	}
+	// All parts of what was derived before: which of them holds is to be told.
+	all := graph.Delta{Subject: next.Subject, Origin: next.Origin, State: graph.Expiring}
+	if err := graph.LoadFor(ctx, n.store, s, &all); err != nil {
+		return err
+	}
+	before, _, wasProvisional, err := s.Says(next.Key())
+	if err != nil {
+		return err
+	}
+	switch {
+	case follows == nil && before == nil:
+		return nil
+	case follows == nil:
+		next = graph.Delta{Subject: next.Subject, Origin: next.Origin, State: graph.Deleting, Time: max(d.Time, run.Start)}
+	case before != nil && wasProvisional == provisional && graph.Fold(follows).Equal(before):
+		return nil
+	}
+	n.behind(s, &next)
+	q, err := n.plan(ctx, s, &next)
+	if err != nil {
+		return err
+	}
+	planned(q)
+	if q.Change != nil {
+		return n.noteSchemas(ctx, q.Change)
+	}
+	return nil
+}
+
+// behind gives a delta its place just behind all that was derived before: it
+// replaces that from its beginning on.
+func (n *Node) behind(s *graph.State, d *graph.Delta) {
+	c := s.Contribution(d.Key())
+	if c == nil || len(c.Record.Runs) == 0 {
+		return
+	}
+	runs := c.Record.Runs
+	d.Time = max(d.Time, runs[len(runs)-1].Start+1)
+	if d.Run != "" && slices.ContainsFunc(runs, func(r graph.Run) bool { return r.ID == d.Run }) {
+		d.Run += "@" + strconv.FormatInt(d.Time, 36)
+	}
+}
+
+// follows asks the deriver, and notes over which data stores it derived.
+func (n *Node) follows(ctx context.Context, d *graph.Delta, said *graph.Content) (follows *graph.Content, err error) {
+	x := &n.derived
+	x.ready()
+	var failed error
+	fresh := !x.any // what came before the first has not been looked at
+	over := func(name graph.Name) (graph.ID, error) {
+		id := name.ID()
+		node, err := n.resolve(ctx, id)
+		x.over[id], x.over[node] = true, true
+		fresh = fresh || x.fresh[id] || x.fresh[node]
+		return node, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			n.o.Log.Error("deriving panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+			follows, err = nil, nil
+		}
+	}()
+	follows = n.o.Derive.Content(d.Subject, said, func(name graph.Name) ([]string, bool) {
+		id, err := over(name)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return nil, false
+		}
+		columns, ok := x.columns[id]
+		if !ok {
+			_, err := x.view.Nodes(ctx, []graph.ID{id}, 0, func(n graph.Node) error {
+				for _, f := range n.Facts.Columns {
+					columns = append(columns, f.Path)
+				}
+				return nil
+			})
+			failed = errors.Join(failed, err)
+			x.columns[id] = columns
+		}
+		return columns, len(columns) > 0
+	})
+	if failed != nil {
+		return nil, fmt.Errorf("read schemas: %w", failed)
+	}
+	if follows != nil {
+		if err := n.derivesNow(); err != nil {
+			return nil, err
+		}
+		for _, list := range [...][]graph.Dataset{follows.Reads, follows.Writes} {
+			for i := range list {
+				if _, err := over(list[i].Name); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if fresh && follows != nil {
+		x.again = append(x.again, graph.Delta{Subject: d.Subject, Origin: d.Origin, State: graph.Deriving})
+	}
+	return follows, nil
+}
+
+// derivesNow notes, for good, that there are things that were derived: until
+// there are, nobody needs to look for them.
+func (n *Node) derivesNow() error {
+	if n.derived.any {
+		return nil
+	}
+	n.derived.any = true
+	return n.log.Keep(keptDerives, []byte{1})
+}
+
+const keptDerives = "derives"
+
+// noteSchemas notes which schemas and aliases a change alters, and asks that
+// what was derived over them be derived again.
+func (n *Node) noteSchemas(ctx context.Context, c *graph.Change) error {
+	x := &n.derived
+	x.ready()
+	var changed []graph.ID
+	for i := range c.Pieces {
+		e := &c.Pieces[i]
+		if e.Node.Kind() == graph.DataStoreKind && !samePaths(e.Was, e.Facts) {
+			changed = append(changed, e.Node)
+		}
+	}
+	for i := range c.Aliases {
+		changed = append(changed, c.Aliases[i].From, c.Aliases[i].To)
+	}
+	for _, id := range changed {
+		x.fresh[id] = true
+		if !x.any {
+			continue
+		}
+		node, err := n.resolve(ctx, id)
+		if err != nil {
+			return err
+		}
+		x.fresh[node] = true
+		used := x.over[id] || x.over[node]
+		if !used {
+			users, err := n.derivedOver(ctx, x.view, id, 1)
+			if err != nil {
+				return err
+			}
+			used = len(users) > 0
+		}
+		// The id is told by a name that has it: nothing else of it is needed.
+		again := graph.Delta{Subject: graph.Name{Kind: graph.DataStoreKind, Column: id.String()}, State: graph.Deriving}
+		if used && !slices.ContainsFunc(x.again, func(d graph.Delta) bool { return d.Subject == again.Subject }) {
+			x.again = append(x.again, again)
+		}
+	}
+	return nil
+}
+
+func samePaths(a, b *graph.Facts) bool {
+	var x, y []graph.Field
+	if a != nil {
+		x = a.Columns
+	}
+	if b != nil {
+		y = b.Columns
+	}
+	return slices.EqualFunc(x, y, func(p, q graph.Field) bool { return p.Path == q.Path })
+}
+
+func (n *Node) resolve(ctx context.Context, id graph.ID) (graph.ID, error) {
+	if n.derived.view == nil {
+		v, err := n.store.View(ctx, graph.At{})
+		if err != nil {
+			return id, err
+		}
+		n.derived.view = v
+	}
+	return n.derived.view.Resolve(ctx, id)
+}
+
+// errEnough ends an emission.
+var errEnough = errors.New("enough")
+
+// derivedOver lists the contributions that were derived over a data store, as
+// far as they are written: so many at most, 0 is all.
+func (n *Node) derivedOver(ctx context.Context, v graph.View, id graph.ID, most int) ([]graph.Key, error) {
+	node, err := v.Resolve(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var keys []graph.Key
+	for _, dir := range [...]graph.Direction{graph.Downstream, graph.Upstream} {
+		_, err := v.Flows(ctx, []graph.ID{node}, graph.Ask{Layer: graph.UseLayer, Dir: dir, ThroughDeleted: true}, func(flows []graph.Flow) error {
+			for _, f := range flows {
+				if _, is := graph.DerivedFrom(f.By.Origin); is {
+					keys = append(keys, f.By)
+					if len(keys) == most {
+						return errEnough
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return nil, err
+		}
+	}
+	slices.SortFunc(keys, graph.Key.Compare)
+	return slices.Compact(keys), nil
+}
+
+// untilAgain cuts entries before one that asks for what was derived over a data
+// store, which is answered from what is written; settled says that the first
+// of them is such a one.
+func untilAgain(entries []log.Entry) (until []log.Entry, settled bool) {
+	asks := func(e *log.Entry) bool {
+		return len(e.Deltas) == 1 && e.Deltas[0].State == graph.Deriving && e.Deltas[0].Subject.Kind == graph.DataStoreKind
+	}
+	settled = asks(&entries[0])
+	for i := 1; i < len(entries); i++ {
+		if asks(&entries[i]) && !asks(&entries[i-1]) {
+			return entries[:i], settled
+		}
+	}
+	return entries, settled
+}
+
+// deriveAgain answers an entry that asks to: for a data store it asks for each
+// of the processes in turn, for a process it derives.
+func (n *Node) deriveAgain(ctx context.Context, s *graph.State, d *graph.Delta, planned func(graph.Planned)) error {
+	if n.o.Derive == nil {
+		return nil
+	}
+	if d.Subject.Kind == graph.DataStoreKind {
+		id, err := graph.ParseID(d.Subject.Column)
+		if err != nil {
+			return fault{err}
+		}
+		v, err := n.store.View(ctx, graph.At{})
+		if err != nil {
+			return err
+		}
+		keys, err := n.derivedOver(ctx, v, id, 0)
+		if err == nil {
+			err = n.askAgain(ctx, v, keys)
+		}
+		return errors.Join(err, v.Close())
+	}
+	all := graph.Delta{Subject: d.Subject, Origin: d.Origin, State: graph.Expiring}
+	if err := graph.LoadFor(ctx, n.store, s, &all); err != nil {
+		return err
+	}
+	return n.deriveFrom(ctx, s, d, planned)
+}
+
+// askAgain asks that what some contributions were derived from be looked at
+// again.
+func (n *Node) askAgain(ctx context.Context, v graph.View, keys []graph.Key) error {
+	origins := map[graph.ID][]string{}
+	var subjects []graph.ID
+	for _, k := range keys {
+		if origins[k.Subject] == nil {
+			subjects = append(subjects, k.Subject)
+		}
+		from, _ := graph.DerivedFrom(k.Origin)
+		origins[k.Subject] = append(origins[k.Subject], from)
+	}
+	_, err := v.Says(ctx, subjects, func(said graph.Said) error {
+		r := &said.Record
+		if slices.Contains(origins[r.Subject.ID()], r.Origin) {
+			n.derived.again = append(n.derived.again, graph.Delta{Subject: r.Subject, Origin: r.Origin, State: graph.Deriving})
+		}
+		return nil
+	})
+	return err
+}
+
+// appendAgain appends what has to be derived again to the log.
+func (n *Node) appendAgain(ctx context.Context) error {
+	if len(n.derived.again) == 0 {
+		return nil
+	}
+	events := make([][]graph.Delta, len(n.derived.again))
+	for i := range n.derived.again {
+		events[i] = n.derived.again[i : i+1 : i+1]
+	}
+	if _, err := n.log.Append(ctx, events); err != nil {
+		return fmt.Errorf("ask to derive again: %w", err)
+	}
+	n.derived.again = nil
+	return nil
+}
