@@ -1,5 +1,10 @@
 package graph
 
+import (
+	"maps"
+	"slices"
+)
+
 // mentions are what versions of a contribution speak of.
 type mentions struct {
 	ids   *ids
@@ -58,5 +63,86 @@ func (m *mentions) add(con *Contribution, version []uint64, c *Change) error {
 			c.Index = append(c.Index, IndexEdit{Node: base, Writes: true, Put: true})
 		}
 	})
+	return nil
+}
+
+// index lists the nodes that come into, or fall out of, what the contribution
+// speaks of at any time that is kept, and the names among them that are new.
+func (c *Change) index(old, next *Contribution) error {
+	was, is := old.versions(), next.versions()
+	same := func(a []uint64) func([]uint64) bool { return func(b []uint64) bool { return slices.Equal(a, b) } }
+	gone := slices.ContainsFunc(was, func(v []uint64) bool { return !slices.ContainsFunc(is, same(v)) })
+	if !gone && len(was) == len(is) {
+		return nil
+	}
+	m := next.ids.mentions()
+	for _, v := range was {
+		if err := m.add(old, v, nil); err != nil {
+			return err
+		}
+	}
+	var before map[ID]bool
+	if gone {
+		before = maps.Clone(m.nodes)
+		clear(m.nodes)
+	}
+	for _, v := range is {
+		if !gone && slices.ContainsFunc(was, same(v)) {
+			continue
+		}
+		if err := m.add(next, v, c); err != nil {
+			return err
+		}
+	}
+	if gone {
+		c.Index = c.Index[:0]
+		c.mention(before, m.nodes, true)
+		c.mention(m.nodes, before, false)
+	}
+	c.sortIndex()
+	return nil
+}
+
+// mention notes what one set of nodes has and another has not.
+func (c *Change) mention(without, with map[ID]bool, put bool) {
+	for node, writes := range with {
+		had, ok := without[node]
+		if !ok {
+			c.Index = append(c.Index, IndexEdit{Node: node, Put: put})
+		}
+		if writes && !had {
+			c.Index = append(c.Index, IndexEdit{Node: node, Writes: true, Put: put})
+		}
+	}
+}
+
+func (c *Change) sortIndex() {
+	slices.SortFunc(c.Index, func(a, b IndexEdit) int {
+		switch order := a.Node.Compare(b.Node); {
+		case order != 0:
+			return order
+		case a.Writes:
+			return 1
+		}
+		return -1
+	})
+}
+
+// indexNewest is index for a delta that appends: it compares with what was
+// said just before, and so puts what only an older version has put.
+func (c *Change) indexNewest(old, next *Contribution) error {
+	runs := next.Record.Runs
+	run, before := &runs[len(runs)-1], old.Record.effectiveBefore(len(old.Record.Runs))
+	if !run.effective() || run.Said == before.Said {
+		return nil
+	}
+	m := next.ids.mentions()
+	if err := m.add(old, before.hashes(Forever), nil); err != nil {
+		return err
+	}
+	if err := m.add(next, run.hashes(Forever), c); err != nil {
+		return err
+	}
+	c.sortIndex()
 	return nil
 }

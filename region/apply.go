@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -166,27 +165,6 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 	err = w.wait()
 	time.Sleep(min(time.Since(began), askedNow))
 	return err
-}
-
-// While questions are asked on a machine of few cores, a batch is small, is
-// planned and written in turn, and is followed by as long a rest, so that the
-// questions find a core; but not when what was acknowledged has waited for too
-// long.
-const (
-	fewCores      = 3
-	gentleEntries = 64
-	askedNow      = 200 * time.Millisecond
-	waitsLong     = 30 * time.Second
-)
-
-func (n *Node) gently() bool {
-	if runtime.GOMAXPROCS(0) > fewCores || time.Since(time.Unix(0, n.asked.Load())) > askedNow {
-		return false
-	}
-	_, last := n.log.Bounds()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.lag(last) < waitsLong
 }
 
 // write applies a batch and tells those that wait for it.

@@ -36,11 +36,8 @@ type output struct {
 
 // SQLChain is Query.sqlChain.
 func (q *query) SQLChain(ctx context.Context, of NodeRef, depth int, dependencies []graph.Kinds, limit int) (*sqlChain, error) {
-	if depth < 0 {
-		return nil, badInput("depth: is %d; a walk has 0 hops or more", depth)
-	}
-	if limit < 1 || limit > q.o.MaxLimit {
-		return nil, badInput("limit: is %d; an answer holds 1 to %d nodes", limit, q.o.MaxLimit)
+	if err := q.bounds(depth, limit); err != nil {
+		return nil, err
 	}
 	kinds, err := parseKinds(dependencies, nil)
 	if err != nil {

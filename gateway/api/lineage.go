@@ -84,14 +84,22 @@ func (e *lineageEdge) ViaGlobal() *string { return nil }
 // by then has still to be described.
 const walkShare = 0.8
 
+// bounds says what is wrong with how far a walk is to go.
+func (q *query) bounds(depth, limit int) error {
+	if depth < 0 {
+		return badInput("depth: is %d; a walk has 0 hops or more", depth)
+	}
+	if limit < 1 || limit > q.o.MaxLimit {
+		return badInput("limit: is %d; an answer holds 1 to %d nodes", limit, q.o.MaxLimit)
+	}
+	return nil
+}
+
 // Lineage is Query.lineage.
 func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Direction, granularity graph.Granularity, depth int,
 	dependencies []graph.Kinds, filter *LineageFilter, asOf, atLeast *string, limit int, after *string) (*lineage, error) {
-	if depth < 0 {
-		return nil, badInput("depth: is %d; a walk has 0 hops or more", depth)
-	}
-	if limit < 1 || limit > q.o.MaxLimit {
-		return nil, badInput("limit: is %d; an answer holds 1 to %d nodes", limit, q.o.MaxLimit)
+	if err := q.bounds(depth, limit); err != nil {
+		return nil, err
 	}
 	question := graph.Question{Direction: direction, Granularity: granularity, Depth: depth, Limit: limit, After: deref(after), Filter: nodeFilter(filter),
 		NodesOnly: !selected(ctx).has("edges")}
