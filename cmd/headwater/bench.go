@@ -49,9 +49,12 @@ func benchCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, 
 }
 
 // serveForBench runs a server as serve does, in this process.
-func serveForBench(dir string) (*bench.Server, error) {
+func serveForBench(dir string, keep bool) (*bench.Server, error) {
 	c := defaultConfig()
 	c.Listen, c.Data, c.MinFree, c.Region = "127.0.0.1:0", dir, 64<<20, "local"
+	if !keep {
+		c.Answers = 0
+	}
 	s, err := open(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ type config struct {
 	Retention duration `yaml:"retention"`
 	MinFree   size     `yaml:"minFree"`
 	Cache     size     `yaml:"cache"`
+	Answers   size     `yaml:"answers"`
 	Timeout   duration `yaml:"timeout"`
 	LogLevel  string   `yaml:"logLevel"`
 	Aliases   []struct {
@@ -60,7 +61,7 @@ type name struct {
 func defaultConfig() config {
 	return config{
 		Listen: "127.0.0.1:8080", Data: "headwater-data", Region: "local", Retention: duration(90 * 24 * time.Hour),
-		MinFree: 1 << 30, Cache: 384 << 20, Timeout: duration(10 * time.Second), LogLevel: "info",
+		MinFree: 1 << 30, Cache: 384 << 20, Answers: 64 << 20, Timeout: duration(10 * time.Second), LogLevel: "info",
 	}
 }
 
@@ -212,6 +213,7 @@ func (c *config) settings() []setting {
 		{"token", "`token` that intake wants as Authorization: Bearer; none is wanted where it is empty", (*text)(&c.Token)},
 		{"retention", "how long closed versions are kept, as a `duration` like 90d; -1d is forever", &c.Retention},
 		{"min-free", "free disk space below which nothing is taken in, as a `size` like 1GiB", &c.MinFree},
+		{"answers", "memory for answers that are given again as long as they hold, as a `size`; 0 keeps none", &c.Answers},
 		{"cache", "memory for what the store keeps at hand, as a `size`; the flows themselves are in memory besides, some 80 bytes each", &c.Cache},
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},

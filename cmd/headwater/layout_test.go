@@ -34,7 +34,9 @@ var layout = map[string][]string{
 	"region":     {"graph", "ingest", "region/log"},
 	"region/log": {"graph"},
 
-	"gateway/api": {"graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
+	"gateway/cache":   {"graph"},
+	"gateway/catalog": {},
+	"gateway/api":     {"gateway/cache", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
 
 	"web":                {},
 	"cmd/headwater":      {"*"},
@@ -46,7 +48,7 @@ var layout = map[string][]string{
 // homes says which packages may import each large dependency.
 var homes = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":    {"graph/pebble", "region", "region/log"},
-	"github.com/dgraph-io/ristretto/v2":   {"graph/pebble"},
+	"github.com/dgraph-io/ristretto/v2":   {"gateway/cache", "graph/pebble"},
 	"github.com/jackc/pgx/v5":             {"cmd/headwater/bench"},
 	"github.com/99designs/gqlgen":         {"gateway/api"},
 	"github.com/go-json-experiment/json":  {"ingest/openlineage", "ingest/source"},

@@ -47,6 +47,11 @@ func newMetrics(s *server) *metrics {
 	gauge("headwater_revision", "Changes that readers could see.", func() float64 { return float64(s.node.Status().Mark.Revision) })
 	gauge("headwater_apply_lag_seconds", "How long the oldest entry has waited to be applied.", func() float64 { return s.node.Status().Lag.Seconds() })
 	gauge("headwater_store_bytes", "Disk that the graph takes.", func() float64 { return float64(s.store.DiskBytes()) })
+	if a := s.answers; a != nil {
+		counter("headwater_answers_given_again_total", "GraphQL answers that were kept and still held.", func() float64 { return float64(a.Hits.Load()) })
+		counter("headwater_answers_outdated_total", "GraphQL answers that were kept and did not hold any more.", func() float64 { return float64(a.Stale.Load()) })
+		counter("headwater_answers_not_kept_total", "GraphQL requests of which no answer was kept.", func() float64 { return float64(a.Misses.Load()) })
+	}
 	counter("headwater_store_reads_total", "Rows, and scans of rows, that queries read of the graph's disk or its cache.", func() float64 { return float64(s.store.Reads()) })
 	flows := func(value func(topology.Stats) float64) func() float64 {
 		return func() float64 {

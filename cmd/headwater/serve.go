@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"headwater/gateway/api"
+	"headwater/gateway/cache"
 	"headwater/graph"
 	"headwater/graph/pebble"
 	"headwater/ingest"
@@ -69,6 +70,7 @@ type server struct {
 	node  *region.Node
 	// deriver reads the SQL of processes.
 	deriver *derive.Deriver
+	answers *cache.Cache
 	intake  *source.HTTP
 	http    *http.Server
 	ln      net.Listener
@@ -87,6 +89,9 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 		return nil, err
 	}
 	if s.queue, err = log.Open(filepath.Join(c.Data, "log"), log.Options{Log: logger}); err != nil {
+		return nil, err
+	}
+	if s.answers, err = cache.New(int64(c.Answers)); err != nil {
 		return nil, err
 	}
 	s.deriver = &derive.Deriver{Naming: c.tableNames()}
@@ -122,6 +127,7 @@ func (s *server) close() error {
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
+	s.answers.Close()
 	return errors.Join(errs...)
 }
 
@@ -129,7 +135,7 @@ func (s *server) close() error {
 func (s *server) routes() (http.Handler, error) {
 	m := newMetrics(s)
 	graphql, err := api.New(api.Options{
-		Reader: s.node, SQL: s.deriver, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
+		Reader: s.node, SQL: s.deriver, Cache: s.answers, Regions: s.regions, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: m.observe,
 		Delete: func(ctx context.Context, n graph.Name) (string, error) {
 			if !s.allowed(ctx) {
 				return "", fmt.Errorf("%w: this server wants Authorization: Bearer TOKEN for changes", graph.ErrUnavailable)

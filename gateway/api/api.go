@@ -32,6 +32,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"headwater/gateway/cache"
 	"headwater/graph"
 	"headwater/ingest/derive"
 )
@@ -45,6 +46,8 @@ type Options struct {
 	Regions func(ctx context.Context) []RegionStatus
 	// SQL analyses what processes run. Nil: nothing is known of tables' names.
 	SQL *derive.Deriver
+	// Cache keeps answers. Nil: none are kept.
+	Cache *cache.Cache
 	// Delete asks the region of a node to delete it and returns the receipt
 	// of its log, for example eu@1042. Nil: deletions are refused.
 	Delete func(ctx context.Context, n graph.Name) (receipt string, err error)

@@ -132,6 +132,9 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 		return nil, fmt.Errorf("lineage of %s: %w", root.Name, err)
 	}
 	l := &lineage{Changed: answer.Changed, Hidden: &Hidden{Filtered: answer.Filtered}, Revision: revisions(answer.Marks)}
+	if t := answer.Truncated; t != nil && t.Reason == graph.CutDeadline || selected(ctx).has("revision") {
+		s.unsteady()
+	}
 	if t := answer.Truncated; t != nil {
 		l.Truncated = &Truncation{Reason: t.Reason, After: optional(t.After)}
 	}
@@ -140,6 +143,9 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 		return nil, fmt.Errorf("describe the lineage of %s: %w", root.Name, err)
 	}
 	l.Gaps = joinGaps(st.behind, gaps, answer.Gaps, more)
+	if len(l.Gaps) > 0 {
+		s.unsteady()
+	}
 	l.Complete = answer.Truncated == nil && len(l.Gaps) == 0
 	return l, nil
 }

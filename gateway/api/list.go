@@ -65,6 +65,9 @@ func newList(ctx context.Context, s *session, view graph.View, sel selection, id
 		}
 		gaps = g
 	}
+	if sel.has("lastRun", "partitions", "facets") {
+		s.unsteady() // runs that repeat move them
+	}
 	if sel.has("sql", "dialect", "plan", "parent", "lastRun", "provisional") {
 		g, err := l.loadSays(ctx)
 		if err != nil {

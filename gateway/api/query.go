@@ -141,7 +141,9 @@ func (q *query) Paths(ctx context.Context, from, to NodeRef, granularity graph.G
 		return nil, fmt.Errorf("paths from %s to %s: %w", question.From, question.To, err)
 	}
 	p := &paths{Paths: found.Paths, Nodes: l.nodes(ids), Gaps: joinGaps(gaps, found.Gaps, more)}
-	p.Complete = found.Complete && len(p.Gaps) == 0
+	if p.Complete = found.Complete && len(p.Gaps) == 0; !p.Complete {
+		s.unsteady() // time may have been up
+	}
 	return p, nil
 }
 

@@ -31,6 +31,9 @@ type session struct {
 	// response, but stands in parts.
 	splices bool
 	parts   []part
+
+	// touched is what is read, where the answer may be kept; nil otherwise.
+	touched *graph.Touched
 }
 
 // A part is what belongs into the data of a response, at an offset.
@@ -128,7 +131,13 @@ func (st *state) open(ctx context.Context, s *session, at graph.At) error {
 	if err != nil {
 		return fmt.Errorf("open a view: %w", err)
 	}
-	st.View = view
+	if st.View = view; s.touched != nil {
+		if len(at.AtLeast) > 0 || !at.AsOf.IsZero() {
+			s.unsteady()
+		} else {
+			st.View = graph.Track(view, s.touched)
+		}
+	}
 	marks := view.Marks()
 	for _, region := range slices.Sorted(maps.Keys(at.AtLeast)) {
 		want := at.AtLeast[region]

@@ -37,11 +37,14 @@ func (post) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecuto
 		respond(w, http.StatusOK, exec.DispatchError(r.Context(), gqlerror.List{gqlerror.Errorf("could not read request body: %+v", err)}))
 		return
 	}
+	if kept(w, r, body) {
+		return
+	}
 	if err := decode(body, params); err != nil {
 		respond(w, http.StatusBadRequest, exec.DispatchError(r.Context(), gqlerror.List{gqlerror.Errorf("json request body could not be decoded: %+v body:%s", err, body)}))
 		return
 	}
-	answer(w, r, exec, params)
+	answer(w, r, exec, params, body)
 }
 
 // A get takes queries by GET.
@@ -65,7 +68,7 @@ func (get) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor
 			}
 		}
 	}
-	answer(w, r, exec, params)
+	answer(w, r, exec, params, nil)
 }
 
 func decode(b []byte, v any) error {
@@ -93,8 +96,9 @@ func responseType(r *http.Request) string {
 	return graphqlJSON
 }
 
-// answer executes an operation and writes the response.
-func answer(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) {
+// answer executes an operation and writes the response. It may be kept for
+// requests that are equal, unless request is nil.
+func answer(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams, request []byte) {
 	params.ReadTime.End = graphql.Now()
 	op, errs := exec.CreateOperationContext(r.Context(), params)
 	if errs != nil {
@@ -113,10 +117,13 @@ func answer(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor, 
 		return
 	}
 	s := sessionOf(r.Context())
-	s.splices = true
+	if s.splices = true; request != nil {
+		s.note(op)
+	}
 	responses, ctx := exec.DispatchOperation(r.Context(), op)
 	resp := responses(ctx)
-	respond(w, http.StatusOK, resp, s.parts...)
+	out := respond(w, http.StatusOK, resp, s.parts...)
+	s.keep(request, w.Header().Get("Content-Type"), resp, out)
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {
@@ -126,7 +133,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 // respond writes a response; nil, of a request that nobody waits for, is null.
 // The data is written as it is, with the parts that belong into it: to marshal
 // it with the rest takes longer than all else that is done for a large answer.
-func respond(w http.ResponseWriter, status int, resp *graphql.Response, parts ...part) {
+func respond(w http.ResponseWriter, status int, resp *graphql.Response, parts ...part) *pieces {
 	var out pieces
 	switch {
 	case resp == nil:
@@ -156,6 +163,7 @@ func respond(w http.ResponseWriter, status int, resp *graphql.Response, parts ..
 	for _, b := range out.list {
 		_, _ = w.Write(b) // the client has gone
 	}
+	return &out
 }
 
 // A pieces is a body in as few slices as go without copying long ones: each

@@ -121,6 +121,7 @@ func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) er
 	if slices.Equal(was, is) {
 		return nil
 	}
+	t.aliased = t.building
 	to := uint32(0)
 	if is != nil {
 		r, b, err := t.arena.alloc(uint32(len(is)))

@@ -78,6 +78,11 @@ func (t *Topology) touch(c *graph.Change) {
 	for i := range c.Lives {
 		mark(c.Lives[i].Node)
 	}
+	for _, id := range c.NameIDs {
+		if !id.IsColumn() {
+			mark(id) // it is known of now
+		}
+	}
 	for i := range c.Index {
 		if !c.Index[i].Put {
 			mark(c.Index[i].Node)

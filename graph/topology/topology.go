@@ -41,7 +41,8 @@ type Topology struct {
 	// special marks data stores that are, or once were, not plain: an alias,
 	// the target of one, or gone. It is only ever set.
 	special  array[atomic.Uint64]
-	specials int // how many are marked
+	specials int    // how many are marked
+	aliased  uint32 // the version that last changed what a name stands for
 	// building is the version that is being made; cells that it has written
 	// carry it.
 	building           uint32
@@ -78,7 +79,7 @@ func New() *Topology {
 
 // view is what is built so far, as a version.
 func (t *Topology) view(version uint32) *View {
-	return &View{t: t, version: version, tables: t.tables, special: t.special, plain: t.specials == 0, slabs: t.arena.slabs}
+	return &View{t: t, version: version, tables: t.tables, special: t.special, plain: t.specials == 0, aliased: t.aliased, slabs: t.arena.slabs}
 }
 
 // Publish makes what was changed since the last Publish visible to the views

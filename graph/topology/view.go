@@ -13,7 +13,8 @@ type View struct {
 	version uint32
 	tables
 	special array[atomic.Uint64]
-	plain   bool // no name is special
+	plain   bool   // no name is special
+	aliased uint32 // the version that last changed what a name stands for, or whether it is gone
 	slabs   []*[slabWords]uint32
 }
 

@@ -34,7 +34,8 @@ import (
 // Options say what is measured. Serve is needed; the rest has defaults.
 type Options struct {
 	// Serve opens a server on a folder, with the graph in its folder graph.
-	Serve func(dir string) (*Server, error)
+	// Keep: it keeps answers to give them again.
+	Serve func(dir string, keep bool) (*Server, error)
 	// Tasks is the size of the platform. Default: 100,000.
 	Tasks int
 	// Sizes are those of the platforms of growth. Default: 10,000 and 100,000.

@@ -104,7 +104,12 @@ func (c *client) ask(ctx context.Context, bodies [][]byte, clients int, d time.D
 
 // serve opens a server on a folder and calls f with a client of it.
 func (r *run) serve(ctx context.Context, dir string, f func(*Server, *client) error) error {
-	s, err := r.Serve(dir)
+	return r.serving(dir, false, f)
+}
+
+// serving is serve with or without answers that are given again.
+func (r *run) serving(dir string, keep bool, f func(*Server, *client) error) error {
+	s, err := r.Serve(dir, keep)
 	if err != nil {
 		return err
 	}
