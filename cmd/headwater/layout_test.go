@@ -35,7 +35,7 @@ var layout = map[string][]string{
 	"region/log": {"graph"},
 
 	"gateway/cache":   {"graph"},
-	"gateway/catalog": {},
+	"gateway/catalog": {"graph"},
 	"gateway/api":     {"gateway/cache", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
 
 	"web":                {},
