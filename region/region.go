@@ -3,6 +3,7 @@
 //
 //	Append  → log (one sync for many) → receipt
 //	apply   → load → plan over the overlay of the batch → Store.Apply
+//	derive  → what follows from the SQL of a process, and again when a schema or a name changes
 //	View    → waits until what was asked for is applied
 //
 // What can't be planned is set aside as a dead letter. What presses back:

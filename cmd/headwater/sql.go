@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -72,12 +73,14 @@ func dialectNames() []string {
 }
 
 func (o *sqlOptions) score(out io.Writer, file string) error {
-	f, err := os.Open(file)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }()
-	cases, err := score.Read(f)
+	if first, _, _ := bytes.Cut(b, []byte("\n")); bytes.Contains(first, []byte(`"steps"`)) {
+		return scoreSessions(out, file, b)
+	}
+	cases, err := score.Read(bytes.NewReader(b))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -89,6 +92,20 @@ func (o *sqlOptions) score(out io.Writer, file string) error {
 		return r.WriteJSON(out)
 	}
 	return r.WriteText(out, o.misses)
+}
+
+// scoreSessions scores sessions: queries in order, with what they leave behind.
+func scoreSessions(out io.Writer, file string, b []byte) error {
+	tally, misses, err := score.RunSessions(bytes.NewReader(b))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	w := &lineWriter{w: out}
+	w.line("sessions %s", tally)
+	for _, m := range misses {
+		w.line("%s (%s)\n  want %s\n  got  %s", m.ID, m.What, strings.Join(m.Want, ", "), strings.Join(m.Got, ", "))
+	}
+	return w.err
 }
 
 func (o *sqlOptions) analyze(in io.Reader, out io.Writer, file string) error {
