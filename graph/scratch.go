@@ -7,16 +7,16 @@ type scratch struct {
 	// seen are the nodes that were reached, where nothing but that is asked of
 	// them: where columns are not walked, a node's distance is the level at
 	// which it is found, which is the one at which it is expanded.
-	seen  bitmap
-	dist  marks // 1 + the distance of each node that was reached
-	whole marks // of data stores that stand for their columns: 1 + since when
-	flags marks // of data stores: what was expanded
-	next  buckets[Handle]
-	found buckets[hstep] // of columns
-	known []Handle       // for bounds
-	sets  [4][]Handle
-	steps []Step
-	ids   []ID
+	seen      bitmap
+	dist      marks // 1 + the distance of each node that was reached
+	whole     marks // of data stores that stand for their columns: 1 + since when
+	flags     marks // of data stores: what was expanded
+	next      buckets[Handle]
+	found     buckets[hstep] // of columns
+	known     []Handle       // for bounds
+	sets      [4][]Handle
+	ids       []ID
+	distances []int32
 }
 
 // The flags of data stores: their own column rows, and their coarse flows,

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"errors"
-	"slices"
 )
 
 // A Seed is where a walk begins, at a distance from the root.
@@ -30,12 +29,16 @@ type WalkOptions struct {
 // Unlimited is a depth without end.
 const Unlimited = 1 << 30
 
-// A Step is a node that a walk has reached. Level is the hop at which it was
-// found; it is more than Distance only for a column that an edge reached after
-// its data store had been.
-type Step struct {
-	ID              ID
-	Distance, Level int
+// A Reached is what a walk found at one hop. The slices are the caller's only
+// until emit returns.
+type Reached struct {
+	// Level is the hop.
+	Level int
+	IDs   []ID
+	// Distances are those of the nodes, where one may differ from Level: that of
+	// a column which an edge reached after its data store had been is less. Nil:
+	// all are Level.
+	Distances []int32
 }
 
 // A Summary says how a walk ended.
@@ -48,9 +51,8 @@ type Summary struct {
 }
 
 // Walk emits the nodes that seeds reach, seeds included, level by level; in
-// no set order within a level. The slice is the caller's only until emit
-// returns. When ctx ends, the walk does, and says so.
-func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func([]Step) error) (Summary, error) {
+// no set order within a level. When ctx ends, the walk does, and says so.
+func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Reached) error) (Summary, error) {
 	ids := make([]ID, len(seeds))
 	for i, s := range seeds {
 		ids[i] = s.ID
@@ -78,13 +80,17 @@ func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func([]
 		}
 		sum.Levels = w.level - 1
 		sum.Nodes += len(steps)
-		w.steps = slices.Grow(w.steps[:0], len(steps))[:len(steps)]
-		w.ids = slices.Grow(w.ids[:0], len(steps))[:len(steps)]
+		w.ids = sized(w.ids, len(steps))
 		g.IDs(steps, w.ids)
-		for i, h := range steps {
-			w.steps[i] = Step{w.ids[i], int(w.reachedAt(h)), w.level - 1}
+		found := Reached{Level: w.level - 1, IDs: w.ids}
+		if o.Granularity == Columns {
+			w.distances = sized(w.distances, len(steps))
+			for i, h := range steps {
+				w.distances[i] = w.reachedAt(h)
+			}
+			found.Distances = w.distances
 		}
-		if err := emit(w.steps); err != nil {
+		if err := emit(found); err != nil {
 			return sum, err
 		}
 	}

@@ -150,14 +150,22 @@ func readTwice(ctx context.Context, top *Topology, m *maker, n int) error {
 	g := over(v, newRows())
 	o := graph.WalkOptions{Depth: graph.Unlimited, Direction: graph.Direction(n % 2), Granularity: graph.Granularity(n % 3)}
 	root := m.stores[n%len(m.stores)]
-	var was map[graph.Step]bool
+	type step struct {
+		id              graph.ID
+		distance, level int
+	}
+	var was map[step]bool
 	for time := range 2 {
 		if o.Granularity == graph.Processes {
 			root = m.processes[n%len(m.processes)]
 		}
-		steps := map[graph.Step]bool{}
-		if _, err := graph.Walk(ctx, g, []graph.Seed{{ID: root}}, o, func(some []graph.Step) error {
-			for _, s := range some {
+		steps := map[step]bool{}
+		if _, err := graph.Walk(ctx, g, []graph.Seed{{ID: root}}, o, func(found graph.Reached) error {
+			for i, id := range found.IDs {
+				s := step{id, found.Level, found.Level}
+				if found.Distances != nil {
+					s.distance = int(found.Distances[i])
+				}
 				steps[s] = true
 			}
 			return nil

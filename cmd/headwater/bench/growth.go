@@ -169,7 +169,7 @@ func (r *run) hub(ctx context.Context) error {
 		late, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		began := time.Now()
-		sum, err := graph.Walk(late, v, []graph.Seed{{ID: hub.ID()}}, graph.WalkOptions{Depth: graph.Unlimited}, func([]graph.Step) error { return nil })
+		sum, err := graph.Walk(late, v, []graph.Seed{{ID: hub.ID()}}, graph.WalkOptions{Depth: graph.Unlimited}, func(graph.Reached) error { return nil })
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots
 			return fmt.Errorf("PostgreSQL: %w", err)
 		}
 		if engine, err = r.times(all, func(q *askedNode) (int, error) {
-			sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: q.root}}, graph.WalkOptions{Depth: 3}, func([]graph.Step) error { return nil })
+			sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: q.root}}, graph.WalkOptions{Depth: 3}, func(graph.Reached) error { return nil })
 			return sum.Nodes, err
 		}); err != nil {
 			return fmt.Errorf("engine: %w", err)

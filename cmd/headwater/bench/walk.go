@@ -44,7 +44,7 @@ func (r *run) walk(ctx context.Context) error {
 					bareNodes += c.search(c.at[root], graph.Unlimited, seen, queue)
 					bare += time.Since(began)
 					began = time.Now()
-					sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: root}}, graph.WalkOptions{Granularity: g.granularity, Depth: graph.Unlimited}, func([]graph.Step) error { return nil })
+					sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: root}}, graph.WalkOptions{Granularity: g.granularity, Depth: graph.Unlimited}, func(graph.Reached) error { return nil })
 					if err != nil {
 						return err
 					}
