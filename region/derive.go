@@ -111,8 +111,11 @@ func (n *Node) deriveFrom(ctx context.Context, s *graph.State, d *graph.Delta, p
 			return err
 		}
 	}
-	if follows != nil {
+	switch {
+	case follows != nil:
 		next.Says = *follows
+	case !n.derived.any:
+		return nil // nothing can have been derived before
 	}
 	// All parts of what was derived before: which of them holds is to be told.
 	all := graph.Delta{Subject: next.Subject, Origin: next.Origin, State: graph.Expiring}
