@@ -49,10 +49,11 @@ type resolver struct {
 	structs    map[int32]*madeStruct
 
 	// Of the statement being resolved.
-	stmt   *Statement
-	number int32
-	lost   int   // names that could not be resolved
-	shared *from // the source of a multi-insert
+	stmt     *Statement
+	number   int32
+	lost     int   // names that could not be resolved
+	shared   *from // the source of a multi-insert
+	routines routines
 	// variables are the parameters and variables of the blocks around.
 	variables []string
 	fresh     *relation // the row that an upsert would have inserted

@@ -13,6 +13,10 @@ func (r *resolver) walkCall(x *syntax.Call, s *scope, role Kind, in place, to *a
 	if name != "" && name[0] >= 'a' {
 		name = strings.ToUpper(name)
 	}
+	if def := r.routine(x); def != nil {
+		r.walkRoutine(def, x, s, role, in, to)
+		return
+	}
 	if x.Over != nil {
 		to.flags |= windowed
 		r.walkWindow(x.Over, s, role, in, to)

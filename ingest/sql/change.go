@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strings"
 
 	"headwater/ingest/sql/syntax"
@@ -301,6 +302,10 @@ func (r *resolver) merge(x *syntax.Merge, outer *scope) {
 	r.emit(w)
 }
 
+func excepted(list []syntax.Ident, name string) bool {
+	return slices.ContainsFunc(list, func(id syntax.Ident) bool { return strings.EqualFold(id.Text, name) })
+}
+
 // action resolves one WHEN of a MERGE. An INSERT sees the source's rows only.
 func (r *resolver) action(a *syntax.MergeAction, x *syntax.Merge, target *relation, all, rows *scope, f *from, w *written) {
 	if a.And != nil {
@@ -314,6 +319,9 @@ func (r *resolver) action(a *syntax.MergeAction, x *syntax.Merge, target *relati
 		if len(source.open) > 0 && len(target.open) == 0 {
 			// The columns of the target have the names that are meant.
 			for _, n := range target.names {
+				if excepted(a.Except, n) {
+					continue
+				}
 				c := r.find(source, n)
 				if c < 0 {
 					c = r.behind(source, n, a)
@@ -324,7 +332,7 @@ func (r *resolver) action(a *syntax.MergeAction, x *syntax.Merge, target *relati
 			}
 			return
 		}
-		for _, o := range r.expandStar(&syntax.Star{Span: a.Span}, rows, r.columnList()) {
+		for _, o := range r.expandStar(&syntax.Star{Span: a.Span, Except: a.Except}, rows, r.columnList()) {
 			if len(target.names) > 0 && o.name != "*" && len(target.open) == 0 && lookupName(target.names, &target.index, o.name) < 0 {
 				continue
 			}

@@ -18,6 +18,10 @@ type Clip struct {
 	Assumes []string
 	// Whole is set where nothing could be left out.
 	Whole bool
+	// Target is what the statement writes, and Columns those of its columns
+	// that are computed.
+	Target  *Target
+	Columns []string
 }
 
 // Clip clips the statement that writes a target to what one output needs:
@@ -26,10 +30,11 @@ type Clip struct {
 // sources; where clipping more would not, it clips less. o is what the analysis
 // was made with. Of a Flow it is the last step.
 func (a *Analysis) Clip(t *Target, output int, o Options) Clip {
-	whole := Clip{Text: strings.TrimSpace(t.Statement.In(a.Text)), Whole: true}
+	whole := Clip{Text: strings.TrimSpace(t.Statement.In(a.Text)), Whole: true, Target: t}
 	if output < 0 || output >= len(t.Outputs) {
 		return whole
 	}
+	whole.Columns = []string{t.Outputs[output].Name}
 	own := a.ownTarget(t, t.Outputs[output].Name)
 	if own == nil {
 		return whole
@@ -51,7 +56,7 @@ func (a *Analysis) Clip(t *Target, output int, o Options) Clip {
 		if !ok {
 			continue
 		}
-		clip := Clip{Text: text}
+		clip := Clip{Text: text, Target: t, Columns: whole.Columns}
 		// What has become smaller may let more go.
 		for range 8 {
 			next := clipper{a: again, t: again.Targets[0], output: index, bold: bold, joins: true, used: again.Uses(again.Targets[0], index)}

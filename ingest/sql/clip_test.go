@@ -282,7 +282,7 @@ func tpchData(t *testing.T, q *benchmarkQuery, seed uint64) *sql.DB {
 }
 
 // Stories of clips: the command tells the dialect and the column, what follows
-// the script.
+// the script. The command steps clips those of temporary tables, too.
 func TestClipStories(t *testing.T) {
 	datadriven.RunTest(t, "testdata/clip.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var dialect, name string
@@ -296,14 +296,22 @@ func TestClipStories(t *testing.T) {
 				if !strings.EqualFold(target.Outputs[i].Name, name) {
 					continue
 				}
-				clip := a.Clip(target, i, o)
-				for _, assumed := range clip.Assumes {
-					fmt.Fprintf(&b, "-- if %s\n", assumed)
+				clips := []Clip{a.Clip(target, i, o)}
+				if d.Cmd == "steps" {
+					clips = a.ClipSteps(target, i, o)
 				}
-				if clip.Whole {
-					b.WriteString("-- whole\n")
+				for _, clip := range clips {
+					if d.Cmd == "steps" {
+						fmt.Fprintf(&b, "-- %s: %s\n", clip.Target.Table, strings.Join(clip.Columns, ", "))
+					}
+					for _, assumed := range clip.Assumes {
+						fmt.Fprintf(&b, "-- if %s\n", assumed)
+					}
+					if clip.Whole {
+						b.WriteString("-- whole\n")
+					}
+					b.WriteString(clip.Text + "\n")
 				}
-				b.WriteString(clip.Text + "\n")
 			}
 		}
 		return b.String()

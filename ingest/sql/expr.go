@@ -218,6 +218,9 @@ func rowRole(role Kind) Kind {
 
 // walkStar follows a star inside an expression: struct(t.*), f(*).
 func (r *resolver) walkStar(x *syntax.Star, s *scope, role Kind, to *acc) {
+	if s == nil {
+		return // no query stands around it
+	}
 	buf := r.columnList()
 	buf = r.expandStar(x, s, buf)
 	for _, o := range buf {

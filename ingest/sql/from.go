@@ -243,7 +243,12 @@ func (f *from) derived(x *syntax.Derived) int32 {
 	}
 	f.apply = false
 	left := f.node
-	rel := r.query(x.Query, outer)
+	rel := (*relation)(nil)
+	if x.Body != nil {
+		rel = r.changedBy(x.Body, outer)
+	} else {
+		rel = r.query(x.Query, outer)
+	}
 	node := f.bind(rel, x.Alias, nil)
 	if x.Lateral && left >= 0 {
 		r.input(node, left)

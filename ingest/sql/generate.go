@@ -143,6 +143,9 @@ func (f *from) generator(call *syntax.Call, alias syntax.Alias, columns []syntax
 		// A function of a table: its columns are among those it yields.
 		return f.tableArgument(call, alias)
 	}
+	if node, ok := f.routineTable(call, alias); ok {
+		return node
+	}
 	if path := filePath(call); path != "" {
 		id := r.table([]string{path}, []bool{true}, PathTable)
 		return f.bind(r.scanOf(id, call), alias, nil)

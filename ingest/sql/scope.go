@@ -17,6 +17,9 @@ type scope struct {
 	sel *selection
 	// params are a lambda's or a function's parameters.
 	params []param
+	// routine says that params are those of a function: no table of its body
+	// without schema hides them.
+	routine bool
 	// ctes are the named queries that are visible.
 	ctes *cteFrame
 	upto int // how many of them
@@ -199,6 +202,11 @@ func (r *resolver) bare(ref *syntax.Ref, part syntax.Ident, s *scope, in place, 
 		if len(ref.Parts) == 1 && (!part.Quoted && r.isPseudo(name) || r.isVariable(name)) {
 			return meaning{-1, 1, true}
 		}
+		if opens > 0 && len(r.routines.inside) > 0 {
+			if p := at.routineParam(name); p != nil {
+				return meaning{p.col, 1, true}
+			}
+		}
 		if open && opens > 0 {
 			if opens == 1 {
 				// A table's own alias, used as a row, is not its column.
@@ -215,6 +223,18 @@ func (r *resolver) bare(ref *syntax.Ref, part syntax.Ident, s *scope, in place, 
 		}
 	}
 	return meaning{}
+}
+
+// routineParam finds a parameter of the function whose body a scope is in.
+func (s *scope) routineParam(name string) *param {
+	for ; s != nil; s = s.parent {
+		for i := range s.params {
+			if s.routine && strings.EqualFold(s.params[i].name, name) {
+				return &s.params[i]
+			}
+		}
+	}
+	return nil
 }
 
 // anyTable reports whether a table is in scope.

@@ -183,6 +183,9 @@ func (r *resolver) selectRows(x *syntax.Select, q *syntax.Query, outer *scope) *
 	if x.ConnectBy != nil {
 		f.filter(x.ConnectBy, inWhere)
 	}
+	if x.Model != nil {
+		r.model(x.Model, s, f)
+	}
 	var order []syntax.OrderItem
 	if q != nil {
 		order = q.Order

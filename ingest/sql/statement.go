@@ -111,6 +111,8 @@ func (r *resolver) body(b syntax.Body, outer *scope) {
 		r.dry = dry
 	case *syntax.Block:
 		r.block(x, outer)
+	case *syntax.CreateFunction:
+		r.defineFunction(x)
 	case *syntax.Other:
 		for _, t := range x.Names {
 			id := r.resolveTable(t)

@@ -195,21 +195,25 @@ func (r *resolver) namedStar(rel *relation, names []syntax.Ident) *relation {
 // the name means.
 func (r *resolver) changing(c *cte) {
 	c.state = 1
-	switch b := c.def.Body.(type) {
-	case *syntax.Insert:
-		c.rel = r.insert(b, c.scope, nil)
-	case *syntax.Update:
-		c.rel = r.update(b, c.scope)
-	case *syntax.Delete:
-		c.rel = r.delete(b, c.scope)
-	default:
-		r.body(b, c.scope)
-		c.rel = r.nothing(b)
-	}
+	c.rel = r.changedBy(c.def.Body, c.scope)
 	if len(c.def.Columns) > 0 {
 		c.rel = r.renamed(c.rel, c.def.Columns)
 	}
 	c.state = 2
+}
+
+// changedBy runs a statement that changes data, and is what it returns.
+func (r *resolver) changedBy(b syntax.Body, s *scope) *relation {
+	switch b := b.(type) {
+	case *syntax.Insert:
+		return r.insert(b, s, nil)
+	case *syntax.Update:
+		return r.update(b, s)
+	case *syntax.Delete:
+		return r.delete(b, s)
+	}
+	r.body(b, s)
+	return r.nothing(b)
 }
 
 // A scalarKey is a ClickHouse WITH expr AS name, used in a scope.

@@ -28,6 +28,9 @@ func (p *parser) alter(start int32) Body {
 		}
 		return p.known(start, "ALTER")
 	}
+	if p.seq("ALL", "IN", "TABLESPACE") {
+		return p.known(start, "ALTER")
+	}
 	p.take("IF", "EXISTS")
 	p.take("ONLY")
 	p.take("IF", "EXISTS")
@@ -39,7 +42,12 @@ func (p *parser) alter(start int32) Body {
 			a.Actions[n-1].Span = p.from(a.Actions[n-1].Start)
 			return
 		}
-		for !p.ended() && !p.at(',') && !p.broken && !(p.block > 0 && p.blockEnd()) && !p.anotherFollows() {
+		if n := len(a.Actions); n > 0 && a.Actions[n-1].Verb == "ADD COLUMN" && !p.actionAhead() && p.identAhead(0) && p.identAhead(1) {
+			p.columnDefs(&a.Actions[n-1]) // one more column
+			a.Actions[n-1].Span = p.from(a.Actions[n-1].Start)
+			return
+		}
+		for !p.ended() && !p.at(',') && !p.broken && !(p.block > 0 && p.blockEnd()) && !(len(a.Actions) > 0 && p.anotherFollows()) {
 			i := p.i
 			p.alterAction(a)
 			if p.i == i {
@@ -89,6 +97,16 @@ func (p *parser) alterAction(a *Alter) {
 		act.Verb, act.To = "SWAP", p.tableName()
 	case "EXCHANGE":
 		p.alterExchange(&act)
+	case "SWITCH": // tsql
+		p.next()
+		if p.take("PARTITION") {
+			p.expr()
+		}
+		p.take("TO")
+		act.Verb, act.To = "EXCHANGE", p.tableName()
+		if !p.ended() && !p.anotherFollows() {
+			p.skipAction()
+		}
 	case "REPLACE":
 		p.alterReplace(&act)
 	case "ADD":
@@ -129,6 +147,10 @@ func (p *parser) alterAction(a *Alter) {
 		p.skipAction()
 	case "PARTITION":
 		p.next()
+		if p.is("BY") || p.is("COLUMN") { // MySQL, Hive
+			p.skipAction()
+			break
+		}
 		act.Partition = p.partitionSpec()
 		if p.take("RENAME", "TO") {
 			p.take("PARTITION")

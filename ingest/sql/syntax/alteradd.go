@@ -110,7 +110,9 @@ func (p *parser) alterDrop(act *AlterAction) {
 				}
 				return
 			}
-			p.skipAction()
+			for p.skipAction(); p.at(',') && p.identAhead(1) && (p.ahead(2).ch == ',' || p.ahead(2).kind == tSemi || p.ahead(2).kind == tEnd); {
+				p.skipAction() // one more partition
+			}
 			return
 		}
 	case "CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "INDEX", "KEY", "CHECK", "ROLLUP", "PROJECTION", "SUPPLEMENTAL", "ROW", "DETACHED", "SUBPARTITION",

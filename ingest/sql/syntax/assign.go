@@ -23,6 +23,10 @@ func (p *parser) onConflict(in *Insert) {
 // returning reads the items after RETURNING, and the variables after INTO.
 func (p *parser) returning() []SelectItem {
 	var items []SelectItem
+	if p.is("WITH") && p.atAhead(1, '(') { // PostgreSQL's names for OLD and NEW
+		p.next()
+		p.skip()
+	}
 	p.list(func() { items = append(items, p.selectItem()) })
 	if p.is("BULK") && p.isAhead(1, "COLLECT") {
 		p.step(2)

@@ -143,7 +143,7 @@ func (p *parser) declare(start int32) Body {
 
 // declarations reads declarations as long as they follow one another.
 func (p *parser) declarations(b *Block) {
-	for !p.broken {
+	for !p.broken && !(p.is("BEGIN") && p.sections()) {
 		p.declaration(b)
 		if p.tok().kind != tSemi || !p.declarationAhead() {
 			if p.tok().kind == tSemi && p.isAhead(1, "BEGIN") && p.sections() {
@@ -231,6 +231,15 @@ func (p *parser) declaration(b *Block) {
 			b.Conditions = append(b.Conditions, p.expr())
 		case p.at(',') && p.ahead(1).kind == tVar: // tsql's list
 			p.next()
+			if p.isAhead(1, "TABLE") && p.atAhead(2, '(') {
+				s := p.pos()
+				c := &CreateTable{Temporary: true, Name: p.tableName()}
+				p.next()
+				p.definitionParen(&definition{table: c})
+				c.Span = p.from(s)
+				b.Statements = append(b.Statements, &Statement{Span: c.Span, Body: c})
+				continue
+			}
 			b.Params = append(b.Params, p.ident())
 		case p.block > 0 && p.blockEnd(), p.is("BEGIN"), p.anotherFollows() && !p.is("CASE"):
 			return

@@ -19,6 +19,10 @@ func (p *parser) body() Body {
 	case "FROM":
 		return p.fromStatement(start, nil)
 	case "INSERT", "REPLACE", "UPSERT":
+		if p.is("REPLACE") && p.isAhead(1, "TABLE") && !p.d.Delimiters {
+			p.step(2)
+			return p.createTable(start, createHead{replace: true})
+		}
 		return p.insert(start, nil)
 	case "UPDATE":
 		if p.isAhead(1, "STATISTICS") || p.isAhead(1, "STATS") {
@@ -88,9 +92,13 @@ func (p *parser) body() Body {
 			return p.createRoutine(start, p.word())
 		}
 	case "COMPILE":
-		if p.seq("COMPILE", "PLAN") && p.seek("FOR") { // Flink's plan of a statement that does not run
+		run := p.seq("COMPILE", "AND", "EXECUTE", "PLAN")
+		if (run || p.seq("COMPILE", "PLAN")) && p.seek("FOR") {
 			inner := p.body()
-			return &Explain{Span: p.from(start), Inner: inner}
+			if run {
+				return inner
+			}
+			return &Explain{Span: p.from(start), Inner: inner} // Flink's plan of a statement that does not run
 		}
 	case "SUBMIT":
 		if p.seq("SUBMIT", "TASK") {
@@ -200,7 +208,7 @@ func (p *parser) returned(start int32) Body {
 	if p.take("EXECUTE") {
 		return p.executeImmediate(start)
 	}
-	if p.ended() {
+	if p.ended() || p.blockEnd() {
 		return &Other{Span: p.from(start), Verb: "RETURN", Known: true}
 	}
 	if p.queryHead(p.i) || p.queryAt(p.i) {

@@ -132,6 +132,16 @@ func (p *parser) argument(c *Call) {
 	if p.is("NAME") && p.identAhead(1) || p.is("EVALNAME") || p.is("MODEL") && p.identAhead(1) || p.is("KEY") && (p.ahead(1).kind == tString || p.identAhead(1) && p.isAhead(2, "VALUE")) {
 		p.next() // XMLELEMENT's, ML_PREDICT's, JSON_OBJECT's
 	}
+	if p.is("ON") && len(c.Args) == 0 && c.Table == nil && c.Query == nil && (p.identAhead(1) || p.atAhead(1, '(')) {
+		p.partitioned(c)
+		return
+	}
+	if (p.is("CONTENT") || p.is("DOCUMENT") || p.is("BULK")) && (p.identAhead(1) || p.ahead(1).kind == tString) && len(c.Args) == 0 {
+		p.next() // XMLSERIALIZE's, OPENROWSET's
+	}
+	if p.is("VARIADIC") && !p.atAhead(1, ',') && !p.atAhead(1, ')') && !p.atAhead(1, '.') {
+		p.next()
+	}
 	if p.is("TABLE") && c.Table == nil && p.tableArgument(c) {
 		if name != "" {
 			c.Names = c.Names[:len(c.Names)-1]
@@ -147,6 +157,9 @@ func (p *parser) argument(c *Call) {
 		return
 	}
 	x := p.expr()
+	if c.Func == "DESCRIPTOR" && p.tok().kind == tWord {
+		p.typ()
+	}
 	switch {
 	case p.is("AS") && p.identAhead(1):
 		p.next()
@@ -192,6 +205,28 @@ func (p *parser) tableArgument(c *Call) bool {
 	return true
 }
 
+// partitioned reads the rows that Hive's partitioned table functions are given,
+// ON t PARTITION BY …, and the arguments after them: f('x'), ….
+func (p *parser) partitioned(c *Call) {
+	p.next()
+	switch {
+	case p.queryAt(p.i):
+		c.Query = p.parenQuery()
+	case p.identAhead(0) && p.atAhead(1, '('):
+		c.Args = append(c.Args, p.expr())
+	default:
+		c.Table = p.tableName()
+	}
+	if p.bareAlias() {
+		p.next()
+	}
+	p.tableArgumentTail(c)
+	for !p.broken && p.identAhead(0) && p.atAhead(1, '(') {
+		c.Args = append(c.Args, p.expr())
+		p.eat(',')
+	}
+}
+
 // namedAhead tells whether a named argument, or a table, follows the comma here.
 func (p *parser) namedAhead() bool {
 	t := p.ahead(2)
@@ -206,13 +241,14 @@ func (p *parser) tableArgumentTail(c *Call) {
 				p.next()
 				p.expr()
 			}
-		case p.take("ORDER", "BY"):
+		case p.take("ORDER", "BY"), p.take("SORT", "BY"):
 			c.Order = append(c.Order, p.orderItem())
 			for p.at(',') && !p.namedAhead() {
 				p.next()
 				c.Order = append(c.Order, p.orderItem())
 			}
-		case p.is("AS") || p.is("WITH") && p.isAhead(1, "SINGLE"):
+		case p.take("WITH", "SINGLE", "PARTITION"):
+		case p.is("AS"):
 			p.step(2)
 		case p.takeOne("PRUNE", "KEEP"):
 			p.take("WHEN", "EMPTY")
@@ -264,6 +300,18 @@ func (p *parser) argumentTail(c *Call) bool {
 	case "FROM", "FOR", "IN", "PLACING":
 		p.next()
 		c.Args = append(c.Args, p.expr())
+	case "SIMILAR", "ESCAPE": // SUBSTRING's
+		p.next()
+		c.Args = append(c.Args, p.expr())
+	case "TO": // CEIL's and FLOOR's unit
+		if !intervalUnit(p.wordAhead(1)) {
+			return false
+		}
+		p.step(2)
+	case "PLAN": // JSON_TABLE's
+		p.next()
+		p.take("DEFAULT")
+		p.skip()
 	case "WHERE": // Teradata, ksql
 		p.next()
 		c.Filter = p.expr()
@@ -324,6 +372,10 @@ func (p *parser) jsonClause(c *Call) bool {
 		p.list(func() { c.Args = append(c.Args, p.item().Expr) })
 	case "STRICT", "LAX", "PRETTY", "DOCUMENT", "CONTENT", "INDENT":
 		p.next()
+		if p.take("SIZE") {
+			p.eat('=')
+			p.expr()
+		}
 	case "ON":
 		if p.take("ON", "OVERFLOW", "ERROR") {
 			return true

@@ -148,6 +148,9 @@ func (p *parser) delete(start int32, with *With) Body {
 				d.Targets = append(d.Targets, t)
 			}
 		})
+		if p.is("OUTPUT") {
+			p.output(&d.Returning)
+		}
 		if p.take("FROM") {
 			d.From = p.fromList()
 		}
@@ -168,7 +171,7 @@ func (p *parser) deleteTarget() *Table {
 		t.Span = p.from(t.Start)
 		return t
 	}
-	if !p.is("FROM") && !p.is("WHERE") && !p.is("USING") {
+	if !p.is("FROM") && !p.is("WHERE") && !p.is("USING") && !(p.is("OUTPUT") && p.d.NoSemicolons) {
 		p.tableTail(t)
 		t.Span = p.from(t.Start)
 	}
@@ -305,7 +308,7 @@ func (p *parser) mergeUpdate(a *MergeAction) {
 		a.Star = true
 		if p.is("EXCEPT") && p.atAhead(1, '(') {
 			p.next()
-			p.skip()
+			p.names(func(id Ident) { a.Except = append(a.Except, id) })
 		}
 	case p.take("SET"):
 		a.Set = p.assignments()
@@ -329,7 +332,7 @@ func (p *parser) mergeInsert(a *MergeAction) {
 		a.Star = true
 		if p.is("EXCEPT") && p.atAhead(1, '(') {
 			p.next()
-			p.skip()
+			p.names(func(id Ident) { a.Except = append(a.Except, id) })
 		}
 	}
 	if p.at('(') {

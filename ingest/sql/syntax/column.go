@@ -66,7 +66,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 	case "NULL", "UNIQUE", "KEY", "STORED", "VIRTUAL", "PERSISTED", "PERSISTENT", "ENABLE", "DISABLE", "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "ENFORCED", "VISIBLE",
 		"INVISIBLE", "SPARSE", "ROWGUIDCOL", "CASESPECIFIC", "DEFERRABLE", "SUM", "MAX", "MIN", "REPLACE", "REPLACE_IF_NOT_NULL",
 		"HLL_UNION", "BITMAP_UNION", "QUANTILE_UNION", "BITMAP", "BINARY", "ASCII", "UNICODE", "UNSIGNED", "SIGNED", "ZEROFILL",
-		"SORTKEY", "DISTKEY", "HIDDEN", "AUTOINCREMENT", "ALWAYS", "COMPACT", "CASCADE", "NONCLUSTERED", "CLUSTERED", "SERIAL", "LOGGED", "FINAL", "UPPERCASE", "LOCAL", "NODEFAULT":
+		"SORTKEY", "DISTKEY", "HIDDEN", "ALWAYS", "COMPACT", "CASCADE", "NONCLUSTERED", "CLUSTERED", "SERIAL", "LOGGED", "FINAL", "UPPERCASE", "LOCAL", "NODEFAULT":
 		p.next()
 	case "INCLUDE":
 		p.next()
@@ -91,7 +91,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 		} else {
 			p.next()
 		}
-	case "COLLATE", "ENCODE", "COLUMN_FORMAT", "STORAGE", "COMPRESSION", "FORMAT", "STATISTICS", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE":
+	case "COLLATE", "ENCODE", "COLUMN_FORMAT", "STORAGE", "COMPRESSION", "FORMAT", "STATISTICS", "SRID", "ENCODING", "BLOCK_SIZE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE":
 		p.next()
 		p.eat('=')
 		if w == "COLLATE" {
@@ -117,7 +117,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 	case "TTL":
 		p.next()
 		p.expr()
-	case "AUTO_INCREMENT", "AUTO_RANDOM", "IDENTITY":
+	case "AUTO_INCREMENT", "AUTO_RANDOM", "IDENTITY", "AUTOINCREMENT":
 		p.next()
 		if p.at('(') {
 			p.skip()
@@ -161,6 +161,11 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 		p.next()
 		p.take("BY")
 		p.skip()
+	case "MASKED":
+		p.next()
+		return p.take("WITH") && p.skipped('(')
+	case "SCOPE":
+		return p.take("SCOPE", "IS") && p.identAhead(0) && len(p.name().Parts) > 0
 	case "REMOVE", "AGGREGATE", "ENCRYPT", "INLINE", "SECURITY", "REFCOUNTED":
 		p.skipInside()
 	case "PARTITION":
@@ -260,6 +265,9 @@ func (p *parser) columnOn() bool {
 	case p.take("ON", "UPDATE"), p.take("ON", "DELETE"):
 		if p.take("SET") || p.take("NO") {
 			p.next()
+			if p.at('(') {
+				p.skip()
+			}
 			return true
 		}
 		if p.takeOne("CASCADE", "RESTRICT") {

@@ -148,7 +148,7 @@ func (p *parser) caseStatement(b *Block) {
 	}
 	p.handlers++
 	for p.take("WHEN") && !p.broken {
-		b.Conditions = append(b.Conditions, p.expr())
+		p.list(func() { b.Conditions = append(b.Conditions, p.expr()) })
 		p.take("THEN")
 		p.statements(b)
 	}
@@ -163,10 +163,12 @@ func (p *parser) caseStatement(b *Block) {
 
 // assignment reads `x := e` as a statement; nil where none stands here.
 func (p *parser) assignment(start int32) Body {
-	if !p.identAhead(0) {
+	n := 1
+	if p.at(':') && p.block > 0 && p.identAhead(1) { // a trigger's :new.a
+		n = 2
+	} else if !p.identAhead(0) {
 		return nil
 	}
-	n := 1
 	for p.atAhead(n, '.') && p.identAhead(n+1) || p.atAhead(n, '(') && p.ahead(n).mate != 0 {
 		if p.atAhead(n, '(') {
 			n = int(p.ahead(n).mate) - p.i + 1

@@ -201,6 +201,9 @@ func (p *parser) load(start int32, c *Copy) Body {
 	p.next()
 	for !p.ended() && !p.broken {
 		switch {
+		case p.is("OVERWRITE") && p.identAhead(1) && !p.isAhead(1, "INTO"):
+			p.next()
+			c.Table = p.tableName()
 		case p.takeOne("LOW_PRIORITY", "CONCURRENT", "LOCAL", "OVERWRITE", "REPLACE", "IGNORE"):
 		case p.takeOne("INPATH", "INFILE"):
 			c.Paths = append(c.Paths, p.value())

@@ -11,8 +11,14 @@ func (p *parser) create(start int32) Body {
 	switch w := p.word(); w {
 	case "TABLE", "TABLES":
 		p.next()
+		if p.is("FUNCTION") && p.identAhead(1) && !p.isAhead(1, "AS") {
+			return p.createRoutine(start, "FUNCTION")
+		}
 		return p.createTable(start, c)
 	case "VIEW":
+		if p.isAhead(1, "LOG") && p.isAhead(2, "ON") && c.materialized {
+			return p.known(start, "CREATE")
+		}
 		p.next()
 		return p.createView(start, c)
 	case "QUERY":
@@ -43,6 +49,12 @@ func (p *parser) create(start int32) Body {
 	if p.is("STAGE") {
 		return p.createStage(start)
 	}
+	if p.is("FLOW") {
+		return p.createFlow(start)
+	}
+	if p.is("RULE") && p.d.CustomOperators {
+		return p.rule(start)
+	}
 	return p.known(start, "CREATE")
 }
 
@@ -71,6 +83,60 @@ func (p *parser) routineLoad(start int32) Body {
 	}
 	c.Span = p.from(start)
 	return c
+}
+
+// createFlow reads Databricks' CREATE FLOW f AS INSERT INTO t …, whose statement
+// runs.
+func (p *parser) createFlow(start int32) Body {
+	p.next()
+	b := &Block{What: "FLOW", Name: p.name()}
+	if p.seek("AS") && p.is("INSERT") {
+		p.single(b)
+	}
+	p.skipStatement()
+	b.Span = p.from(start)
+	return b
+}
+
+// rule reads PostgreSQL's CREATE RULE r AS ON INSERT TO t DO …: a Block with
+// what it does.
+func (p *parser) rule(start int32) Body {
+	p.next()
+	b := &Block{What: "RULE", Name: p.name()}
+	if p.take("AS", "ON") {
+		p.next()
+		if p.take("TO") {
+			b.On = p.tableName()
+		}
+	}
+	if p.take("WHERE") {
+		p.expr()
+	}
+	if p.take("DO") {
+		p.takeOne("ALSO", "INSTEAD")
+		if p.at('(') && !p.queryAt(p.i) {
+			p.next()
+			p.block++
+			for !p.at(')') && p.tok().kind != tEnd && !p.broken {
+				if p.tok().kind == tSemi {
+					p.next()
+					continue
+				}
+				s := p.pos()
+				body := p.body()
+				b.Statements = append(b.Statements, &Statement{Span: p.from(s), Body: body})
+				if !p.at(')') && p.tok().kind != tSemi {
+					break
+				}
+			}
+			p.block--
+			p.eat(')')
+		} else if !p.take("NOTHING") {
+			p.single(b)
+		}
+	}
+	b.Span = p.from(start)
+	return b
 }
 
 // outline reads CREATE OUTLINE o ON query [TO query]: the queries do not run,
@@ -136,6 +202,11 @@ func (p *parser) createWord(c *createHead) bool {
 		}
 		p.next()
 		c.external = true
+	case "CONSTRAINT": // PostgreSQL's triggers
+		if !p.isAhead(1, "TRIGGER") {
+			return false
+		}
+		p.next()
 	case "TIME", "SIMPLE": // PolarDB's sequences
 		if !p.isAhead(1, "SEQUENCE") && !p.isAhead(1, "WITH") {
 			return false

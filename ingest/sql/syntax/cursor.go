@@ -99,7 +99,10 @@ func (p *parser) next() {
 }
 
 // step steps over n tokens, not beyond the end.
-func (p *parser) step(n int) { p.i = min(p.i+n, len(p.toks)-1) }
+func (p *parser) step(n int) { p.to(p.i + n) }
+
+// to goes to the token with index i, not beyond the end.
+func (p *parser) to(i int) { p.i = min(i, len(p.toks)-1) }
 
 // token returns the token with index i, the last one beyond the end.
 func (p *parser) token(i int32) *token { return &p.toks[min(int(i), len(p.toks)-1)] }
@@ -191,7 +194,7 @@ func (p *parser) want(open int, c byte) {
 	mate := int(p.toks[open].mate)
 	if mate > p.i {
 		p.warn(Span{p.pos(), p.toks[mate-1].end}, "not understood before the closing bracket: skipped")
-		p.i = mate + 1
+		p.to(mate + 1)
 		return
 	}
 	if mate == 0 {
@@ -267,6 +270,15 @@ func (p *parser) enter() bool {
 }
 
 func (p *parser) leave() { p.depth-- }
+
+// skipped steps over a bracket that opens with c; false where none does.
+func (p *parser) skipped(c byte) bool {
+	if !p.at(c) {
+		return false
+	}
+	p.skip()
+	return true
+}
 
 // group runs f inside the parentheses that open here.
 func (p *parser) group(f func()) bool {

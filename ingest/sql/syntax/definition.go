@@ -33,6 +33,16 @@ func (p *parser) definition(t *definition) {
 			p.definitionQuery(t)
 		case p.is("AS") && p.ahead(1).kind == tString: // a query as text, Snowflake's and Databricks' $$ … $$
 			p.step(2)
+		case p.take("AS", "REPLICA", "OF"):
+			t.like = p.tableName()
+		case p.is("AS") && p.isAhead(1, "EXECUTE"): // a prepared query
+			p.step(2)
+			p.name()
+			if p.at('(') {
+				p.skip()
+			}
+		case (p.is("IGNORE") || p.is("REPLACE")) && (p.queryHead(p.i+1) || p.queryAt(p.i+1) || p.isAhead(1, "AS")):
+			p.next()
 		case p.is("AS") && (p.isAhead(1, "CLONE") || p.isAhead(1, "COPY")):
 			p.next()
 		case p.is("AS") && p.identAhead(1) && t.table != nil:

@@ -14,6 +14,13 @@ func (p *parser) form() Expr {
 		return p.lambdaWord(start)
 	case "CURRENT":
 		return p.register(start)
+	case "COLLATION":
+		if p.isAhead(1, "FOR") && p.atAhead(2, '(') {
+			n := p.name()
+			p.next()
+			return p.call(n)
+		}
+		return nil
 	case "NEXTVAL", "PREVVAL":
 		if p.isAhead(1, "FOR") {
 			p.step(2)
@@ -43,8 +50,7 @@ func (p *parser) form() Expr {
 	case "NEXT", "PREVIOUS":
 		if p.isAhead(1, "VALUE") && p.isAhead(2, "FOR") {
 			p.step(3)
-			n := p.name()
-			return &Call{Span: p.from(start), Func: "NEXTVAL", Name: n}
+			return p.afterCall(start, &Call{Func: "NEXTVAL", Name: p.name()})
 		}
 		return nil
 	case "ARRAY", "MAP":

@@ -3,6 +3,9 @@ package syntax
 // fromList reads the references after FROM.
 func (p *parser) fromList() []TableRef {
 	refs := make([]TableRef, 0, 1)
+	if p.is("UNIQUEJOIN") && p.identAhead(1) {
+		return append(refs, p.uniqueJoin())
+	}
 	p.list(func() {
 		if p.ended() || p.atCloser() || p.has(noExpr) && !p.atAhead(1, '.') && p.tok().kind == tWord && !((p.is("ORDER") || p.is("GROUP")) && !p.isAhead(1, "BY") && len(refs) == 0) {
 			if len(refs) == 0 {
@@ -69,6 +72,8 @@ func (p *parser) tablePrimary() TableRef {
 		ref = d
 	case p.is("TABLE") && p.atAhead(1, '('), p.is("THE") && p.atAhead(1, '('), p.is("ONLY") && p.atAhead(1, '('):
 		ref = p.tableCall(start, lateral)
+	case (p.is("FINAL") || p.is("NEW") || p.is("OLD")) && p.isAhead(1, "TABLE") && p.atAhead(2, '('):
+		ref = p.changedRows(start)
 	case p.is("ROWS") && p.isAhead(1, "FROM") && p.atAhead(2, '('):
 		ref = p.rowsFrom(start)
 	case p.is("SELECT") || p.is("PIVOT") || p.is("UNPIVOT"):
@@ -77,13 +82,66 @@ func (p *parser) tablePrimary() TableRef {
 		p.alias(&d.Alias, true)
 		d.Span = p.from(start)
 		ref = d
-	case p.identAhead(0), t.kind == tString, p.at('.') && p.atAhead(1, '.'):
+	case p.identAhead(0), t.kind == tString, t.ch == '{' && p.d.Ternary, p.at('.') && p.atAhead(1, '.'):
 		ref = p.namedRef(start, lateral)
 	default:
 		p.skipTo(clause, "a table")
 		return &Table{Span: p.from(start)}
 	}
 	return p.refSuffixes(start, ref)
+}
+
+// changedRows reads Db2's FINAL TABLE (INSERT …): the rows that a statement
+// changes, all columns of them.
+func (p *parser) changedRows(start int32) TableRef {
+	p.step(2)
+	d := &Derived{}
+	p.group(func() {
+		d.Body = p.body()
+		end := p.last()
+		all := []SelectItem{{Span: Span{end, end}, Expr: &Star{Span: Span{end, end}}}}
+		switch b := d.Body.(type) {
+		case *Insert:
+			b.Returning = all
+		case *Update:
+			b.Returning = all
+		case *Delete:
+			b.Returning = all
+		}
+	})
+	p.alias(&d.Alias, true)
+	d.Span = p.from(start)
+	return d
+}
+
+// uniqueJoin reads Hive's UNIQUEJOIN [PRESERVE] a (a.x), b (b.y): a full join of
+// all of them by their keys.
+func (p *parser) uniqueJoin() TableRef {
+	p.next()
+	var left TableRef
+	var before *List
+	start := p.pos()
+	p.list(func() {
+		p.take("PRESERVE")
+		at := p.pos()
+		t := p.tableName()
+		if p.bareAlias() {
+			t.Alias.Name = p.ident()
+			t.Alias.Span = t.Alias.Name.Span
+		}
+		t.Span = p.from(at)
+		keys := &List{Kind: "ROW"}
+		k := p.pos()
+		p.group(func() { p.list(func() { keys.Items = append(keys.Items, p.item()) }) })
+		keys.Span = p.from(k)
+		if left == nil {
+			left, before = t, keys
+			return
+		}
+		on := &Op{Span: p.from(before.Start), Op: "=", Args: []Expr{before, keys}}
+		left, before = &Join{Span: p.from(start), Kind: "FULL", Left: left, Right: t, On: on}, keys
+	})
+	return left
 }
 
 // odbcJoin reads {OJ a LEFT OUTER JOIN b ON …}.

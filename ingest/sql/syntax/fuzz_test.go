@@ -15,6 +15,13 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		d := dialects[int(which)%len(dialects)]
 		s := Parse(text, d)
+		for _, st := range s.Statements {
+			for _, w := range st.Warnings {
+				if w.Reason == faulty {
+					t.Errorf("%s: the parser panicked at %q", d.Name, w.In(text))
+				}
+			}
+		}
 		for _, fault := range checkSpans(s) {
 			t.Errorf("%s: %s", d.Name, fault)
 		}

@@ -6,6 +6,7 @@ import "strings"
 func (p *parser) insert(start int32, with *With) Body {
 	in := &Insert{With: with, Replace: p.is("REPLACE")}
 	p.next()
+	p.take("WITH", "SCHEMA", "EVOLUTION")
 	for p.takeOne("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "APPEND") {
 	}
 	if p.take("OR") {
@@ -18,6 +19,10 @@ func (p *parser) insert(start int32, with *With) Body {
 	}
 	if p.is("ALL") || p.is("FIRST") || p.is("WHEN") && p.d.Name != "flink" {
 		return p.insertAll(start, with)
+	}
+	if p.is("TOP") && p.atAhead(1, '(') { // tsql
+		p.next()
+		p.skip()
 	}
 	in.Overwrite = p.take("OVERWRITE") || in.Overwrite
 	p.takeOne("INTO", "OVERWRITE")
@@ -100,6 +105,8 @@ func (p *parser) insertTarget(in *Insert) {
 		case p.take("BY", "NAME"):
 			in.ByName = true
 		case p.take("BY", "POSITION"):
+		case p.at('@') && p.identAhead(1): // a branch of the table
+			p.step(2)
 		case p.is("OVERRIDING"):
 			p.step(3)
 		case p.at('[') && p.tok().mate != 0:

@@ -85,6 +85,7 @@ const (
 	laneWhere
 	laneStart
 	laneConnect
+	laneModel
 	laneGroup
 	laneHaving
 	laneWindows
@@ -165,6 +166,9 @@ func inspectSelect(x *Select, f func(Node) bool) {
 	if x.GroupBy != nil {
 		l.add(x.GroupBy.Start, laneGroup)
 	}
+	if x.Model != nil {
+		l.add(x.Model.Start, laneModel)
+	}
 	l.expr(x.Having, laneHaving)
 	if len(x.Windows) > 0 {
 		l.add(x.Windows[0].Start, laneWindows)
@@ -201,6 +205,8 @@ func inspectClause(x *Select, k lane, f func(Node) bool) {
 		expr(x.Where, f)
 	case laneStart:
 		expr(x.StartWith, f)
+	case laneModel:
+		inspectModel(x.Model, f)
 	case laneConnect:
 		expr(x.ConnectBy, f)
 	case laneGroup:

@@ -9,6 +9,9 @@ func inspectRef(n TableRef, f func(Node) bool) {
 	case *Derived:
 		if f(x) {
 			query(x.Query, f)
+			if x.Body != nil {
+				inspectBody(x.Body, f)
+			}
 			inspectAlias(&x.Alias, f)
 		}
 	case *TableFunc:

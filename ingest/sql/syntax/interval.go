@@ -65,6 +65,10 @@ func (p *parser) interval() Expr {
 	}
 	x = p.climb(precOther)
 	p.intervalUnits()
+	for (p.tok().kind == tNumber || p.tok().kind == tString || (p.at('-') || p.at('+')) && p.ahead(1).kind == tNumber) && intervalUnit(p.wordAhead(1)) { // 1 DAY 2 HOURS
+		p.next()
+		p.intervalUnits()
+	}
 	if _, ok := x.(*Literal); ok {
 		return &Literal{Span: p.from(start), Kind: "INTERVAL", Value: x.Range().In(p.text)}
 	}

@@ -64,6 +64,9 @@ func (p *parser) join(start int32, left TableRef) TableRef {
 			j.Right = p.joins(right, j.Right)
 		}
 	}
+	if p.take("PARTITION", "BY") { // Oracle's partitioned outer join
+		p.skip()
+	}
 	p.joinCondition(j)
 	j.Span = p.from(start)
 	return j

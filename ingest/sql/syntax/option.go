@@ -11,6 +11,9 @@ func (p *parser) option(t *definition) bool {
 		p.step(2)
 		p.partitionColumns(t)
 	case "PARTITION", "AUTO":
+		if p.take("AUTO", "REFRESH") {
+			return p.takeOne("YES", "NO")
+		}
 		p.take("AUTO")
 		if p.take("PARTITION", "OF") {
 			t.parent = p.tableName()
@@ -69,7 +72,12 @@ func (p *parser) option(t *definition) bool {
 	case "LIKE":
 		p.next()
 		p.take("TABLE")
-		p.takeOne("PARQUET", "ORC", "FILE")
+		if p.is("FILE") && p.ahead(1).kind == tWord {
+			p.next()
+		}
+		if p.ahead(1).kind == tString || p.is("FILE") {
+			p.next() // the format of the file that follows
+		}
 		t.like = p.tableName()
 		for p.is("INCLUDING") || p.is("EXCLUDING") || p.is("OVERWRITING") {
 			p.next()
@@ -121,6 +129,35 @@ func (p *parser) option(t *definition) bool {
 		p.partitionTail()
 	case "REFRESH", "BUILD":
 		return p.refresh()
+	case "TABLE": // Redshift's TABLE PROPERTIES
+		if !p.isAhead(1, "PROPERTIES") || !p.atAhead(2, '(') {
+			return p.plainOption(t, start)
+		}
+		p.step(2)
+		p.optionList(t)
+	case "RANGE": // one more of Kudu's partitions
+		if !p.atAhead(1, '(') {
+			return p.plainOption(t, start)
+		}
+		for p.next(); p.at('('); {
+			p.skip()
+		}
+	case "BEQUEATH", "RETURN":
+		if !p.take("RETURN", "AS") {
+			p.next()
+		}
+		p.next()
+	case "SCHEDULE":
+		p.next()
+		p.take("REFRESH")
+		p.schedule()
+	case "WHEN":
+		return p.take("WHEN", "STALE") && p.takeOne("FAIL", "INLINE")
+	case "SERVER":
+		if !p.identAhead(1) {
+			return p.plainOption(t, start)
+		}
+		p.step(2)
 	case "EXTERNAL":
 		if p.isAhead(1, "NAME") {
 			return false
@@ -131,6 +168,10 @@ func (p *parser) option(t *definition) bool {
 		case p.take("ON", "CLUSTER"), p.take("ON", "COMMIT", "PRESERVE"), p.take("ON", "COMMIT", "DELETE"), p.take("ON", "COMMIT", "DROP"):
 			p.next()
 			p.take("DEFINITION")
+		case p.take("ON", "PREBUILT", "TABLE"):
+			if p.takeOne("WITH", "WITHOUT") {
+				return p.take("REDUCED", "PRECISION")
+			}
 		case p.take("ON", "SCHEDULE"):
 			p.schedule()
 		case p.take("ON", "MANUAL"), p.take("ON", "COMMIT"):
@@ -255,7 +296,10 @@ func (p *parser) clone(t *definition) bool {
 	}
 	t.clone = true
 	t.like = p.tableName()
-	p.tableTail(t.like)
+	switch p.word() {
+	case "VERSION", "TIMESTAMP", "FOR", "AT", "BEFORE":
+		p.tableVersion(t.like)
+	}
 	t.like.Span = p.from(t.like.Start)
 	return true
 }

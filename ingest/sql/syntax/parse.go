@@ -32,7 +32,7 @@ func Parse(text string, d *Dialect) *Script {
 			p.next()
 			continue
 		}
-		if st := p.statement(); st != nil {
+		if st := p.guarded(); st != nil {
 			s.Statements = append(s.Statements, st)
 		}
 	}
@@ -43,6 +43,27 @@ func Parse(text string, d *Dialect) *Script {
 	}
 	l.text = ""
 	return s
+}
+
+// faulty is why a statement was not read where that is our own fault.
+const faulty = "a fault of the parser"
+
+// guarded reads one statement; a fault of ours costs that statement only.
+func (p *parser) guarded() (st *Statement) {
+	first := p.i
+	defer func() {
+		if recover() == nil {
+			return
+		}
+		start := p.toks[first].start
+		p.depth, p.block, p.handlers, p.broken, p.warnings = 0, 0, 0, false, nil
+		for p.to(max(p.i, first+1)); p.tok().kind != tEnd && p.tok().kind != tSemi; {
+			p.next()
+		}
+		at := p.from(start)
+		st = &Statement{Span: at, Body: &Other{Span: at}, Warnings: []Warning{{Span: at, Reason: faulty, Error: true}}}
+	}()
+	return p.statement()
 }
 
 // Whole tells whether all of the statement was understood.

@@ -78,6 +78,12 @@ func (p *parser) plainOption(t *definition, start int32) bool {
 			return true
 		}
 	}
+	if w == "UNION" && (p.atAhead(1, '=') || p.atAhead(1, '(')) { // MySQL's MERGE tables
+		p.next()
+		p.eat('=')
+		p.group(func() { p.list(func() { p.references = append(p.references, p.tableName()) }) })
+		return true
+	}
 	if p.atAhead(1, '=') && p.identAhead(0) {
 		p.next()
 		p.next()
@@ -87,12 +93,6 @@ func (p *parser) plainOption(t *definition, start int32) bool {
 	}
 	if w == "IN" && p.isAhead(1, "DATABASE") {
 		p.next()
-	}
-	if w == "UNION" && (p.atAhead(1, '=') || p.atAhead(1, '(')) { // MySQL's MERGE tables
-		p.next()
-		p.eat('=')
-		p.group(func() { p.list(func() { p.references = append(p.references, p.tableName()) }) })
-		return true
 	}
 	shape, ok := shapes[w]
 	if !ok {
@@ -198,6 +198,11 @@ func (p *parser) keyOption(w string) bool {
 		}
 		p.take("NOT", "ENFORCED")
 	case "CLUSTER", "CLUSTERED":
+		if p.isAhead(1, "ON") && p.atAhead(2, '(') { // Hive's materialized views
+			p.step(2)
+			p.skip()
+			return true
+		}
 		if !p.isAhead(1, "BY") {
 			if p.take("CLUSTER") { // Oracle's clusters
 				p.name()

@@ -44,7 +44,18 @@ func (p *parser) postfix(start int32, x Expr) Expr {
 				return x
 			}
 			p.step(3)
+		case '?':
+			if n := p.ahead(1); !p.d.ColonPath || n.start != t.end || n.kind != tSym || p.textOf(n) != "::" {
+				return x
+			}
+			p.step(2) // Databricks' cast that gives NULL where it fails
+			x = p.castTo(start, x)
 		case 0:
+			if s := p.textOf(t); s == "?::" && p.d.ColonPath {
+				p.next()
+				x = p.castTo(start, x)
+				continue
+			}
 			if p.text[t.start] != ':' || !p.op("::") {
 				return x
 			}
@@ -230,7 +241,7 @@ func (p *parser) comprehension(x SelectItem) Expr {
 func (p *parser) braces() Expr {
 	open, start := p.i, p.pos()
 	if m := int(p.tok().mate); m != 0 && p.d.Ternary && p.ahead(1).kind == tWord && p.atAhead(2, ':') {
-		p.i = m + 1
+		p.to(m + 1)
 		return &Variable{Span: p.from(start), Name: p.since(start)}
 	}
 	p.next()

@@ -96,7 +96,7 @@ func (p *parser) primarySymbol(t *token) Expr {
 			return &Variable{Span: p.from(start), Name: "%s"}
 		}
 		if p.atAhead(1, '(') && p.ahead(1).mate != 0 {
-			p.i = int(p.ahead(1).mate) + 2
+			p.to(int(p.ahead(1).mate) + 2)
 			return &Variable{Span: p.from(start), Name: p.since(start)}
 		}
 	}
@@ -124,12 +124,22 @@ func (p *parser) str() *Literal {
 		l.End = n.end
 		p.next()
 	}
+	if p.is("UESCAPE") && p.ahead(1).kind == tString { // U&'…' UESCAPE '!'
+		p.step(2)
+		l.End = p.last()
+	}
 	return l
 }
 
 // named reads a name that is a column or, before a parenthesis, a function.
 func (p *parser) named() Expr {
 	start := p.pos()
+	if p.is("APPROXIMATE") && p.ahead(1).kind == tWord && p.atAhead(2, '(') { // Redshift's
+		p.next()
+	}
+	if p.is("NEW") && p.ahead(1).kind == tWord && (p.atAhead(2, '(') || p.atAhead(2, '.')) && p.d.classes[p.ahead(1).word]&(noExpr|clause) == 0 {
+		p.next() // a constructor
+	}
 	n, star := p.path()
 	if star {
 		return p.star(start, n.Parts)
@@ -154,7 +164,23 @@ func (p *parser) named() Expr {
 		body := p.expr()
 		return &Lambda{Span: p.from(start), Params: n.Parts, Body: body}
 	}
+	if p.d.Lambda && p.d.ColonPath && len(n.Parts) == 1 && p.tok().kind == tWord && p.typedLambda() { // Snowflake's x INT -> …
+		p.typ()
+		p.next()
+		body := p.expr()
+		return &Lambda{Span: p.from(start), Params: n.Parts, Body: body}
+	}
 	return &Ref{n}
+}
+
+// typedLambda tells a parameter's type and an arrow behind it.
+func (p *parser) typedLambda() bool {
+	n := 1
+	if m := int(p.ahead(1).mate); p.atAhead(1, '(') && m > p.i {
+		n = m - p.i + 1
+	}
+	t := p.ahead(n)
+	return t.kind == tSym && p.textOf(t) == "->"
 }
 
 // outerMark tells Oracle's (+).
@@ -312,7 +338,7 @@ func (p *parser) lambda(mate int) Expr {
 			return nil
 		}
 	}
-	p.i = mate + 2
+	p.to(mate + 2)
 	l.Body = p.expr()
 	l.Span = p.from(start)
 	return l

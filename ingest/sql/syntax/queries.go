@@ -77,6 +77,7 @@ type (
 		Where      Expr
 		StartWith  Expr // with ConnectBy
 		ConnectBy  Expr
+		Model      *Model
 		GroupBy    *GroupBy
 		Having     Expr
 		Windows    []NamedWindow

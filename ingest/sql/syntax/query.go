@@ -174,6 +174,9 @@ func (p *parser) setPrimary() SetExpr {
 		return p.values(start)
 	case p.is("TABLE") && p.identAhead(1):
 		p.next()
+		if p.is("ONLY") && p.identAhead(1) && p.d.CustomOperators {
+			p.next()
+		}
 		t := p.tableName()
 		return &TableQuery{Span: p.from(start), Table: t}
 	case p.is("WITH"):

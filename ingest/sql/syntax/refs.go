@@ -266,6 +266,10 @@ func (p *parser) columnsCall(n Name, f *TableFunc) *Call {
 		case p.is("XMLNAMESPACES"):
 			p.next()
 			p.skip()
+		case p.is("PLAN"):
+			p.next()
+			p.take("DEFAULT")
+			p.skip()
 		case p.jsonClause(c):
 		case p.at(')'):
 		default:

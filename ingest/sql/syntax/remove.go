@@ -11,10 +11,13 @@ func (p *parser) drop(start int32) Body {
 		d.Object = "MATERIALIZED VIEW"
 	default:
 		d.Object = p.word()
-		if !createObject(d.Object) && d.Object != "PREPARE" && d.Object != "STATS" && d.Object != "PARTITION" {
+		if !createObject(d.Object) && d.Object != "PREPARE" && d.Object != "STATS" && d.Object != "PARTITION" && !p.seq("ALL", "ROW") {
 			return p.other(start)
 		}
 		p.next()
+	}
+	if d.Object == "TABLE" && p.is("FUNCTION") && p.identAhead(1) {
+		return p.known(start, "DROP FUNCTION")
 	}
 	if d.Object != "TABLE" && d.Object != "VIEW" && d.Object != "MATERIALIZED VIEW" {
 		if d.Object == "INDEX" {
@@ -44,7 +47,7 @@ func (p *parser) drop(start int32) Body {
 		p.next()
 		p.skip()
 	}
-	if p.is("INCLUDING") { // Oracle
+	if p.is("INCLUDING") || p.seq("FOR", "REPLICATION") { // Oracle, Hive
 		p.skipToEnd()
 	}
 	d.Span = p.from(start)
@@ -81,7 +84,7 @@ func (p *parser) truncate(start int32) Body {
 				id := p.ident()
 				t.Partition = append(t.Partition, PartitionItem{Span: id.Span, Column: Name{Span: id.Span, Parts: []Ident{id}}})
 			}
-		case p.is("WITH") && p.atAhead(1, '('):
+		case p.is("WITH") && p.atAhead(1, '('), p.is("COLUMNS") && p.atAhead(1, '('):
 			p.next()
 			p.skip()
 		case p.take("RESTART", "IDENTITY"), p.take("CONTINUE", "IDENTITY"), p.take("IGNORE", "DELETE", "TRIGGERS"), p.take("PRESERVE", "MATERIALIZED", "VIEW", "LOG"), p.take("RESTRICT", "WHEN", "DELETE", "TRIGGERS"), p.take("WHEN", "DELETE", "TRIGGERS"), p.take("PURGE", "SNAPSHOT", "LOG"), p.take("PRESERVE", "SNAPSHOT", "LOG"), p.take("PURGE", "MATERIALIZED", "VIEW", "LOG"):

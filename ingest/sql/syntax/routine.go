@@ -104,10 +104,13 @@ func (p *parser) routineBody(start int32, b *Block) Body {
 			if !p.take("TABLE") {
 				p.typ()
 			} else if p.at('<') {
-				p.i--
-				p.typ()
+				for !p.ended() && !p.is("AS") {
+					p.skip()
+				}
 			}
 			p.take("PIPELINED")
+		case p.take("EXECUTE", "AS"), p.take("EXEC", "AS"): // tsql: as whom
+			p.next()
 		case p.is("AS") || p.is("IS"):
 			p.next()
 			return p.routineAs(start, b, language)
@@ -272,6 +275,11 @@ func (p *parser) routineText(start int32, b *Block, language string) Body {
 	if language == "" && !strings.ContainsAny(text, " \n") { // a class or a library
 		return &CreateFunction{Span: p.from(start), Name: b.Name, Params: b.Params}
 	}
+	if b.What == "FUNCTION" && language != "PLPGSQL" {
+		if e := p.insideExpr(t); e != nil { // Snowflake's AS 'x + 1'
+			return &CreateFunction{Span: p.from(start), Name: b.Name, Params: b.Params, Body: e}
+		}
+	}
 	b.Statements = p.inside(t)
 	b.Span = p.from(start)
 	return b
@@ -382,7 +390,7 @@ func (p *parser) trigger(start int32) Body {
 			if p.takeOne("FOLLOWS", "PRECEDES") {
 				p.name()
 			}
-			if p.has(headWord) && !p.is("BEGIN") && !p.is("DECLARE") {
+			if p.has(headWord) && !p.is("BEGIN") && !p.is("DECLARE") && !p.is("EXECUTE") {
 				p.single(b)
 				b.Span = p.from(start)
 				return b

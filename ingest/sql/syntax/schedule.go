@@ -58,7 +58,11 @@ func (p *parser) refresh() bool {
 			p.expr()
 		case p.is("START") && p.isAhead(1, "WITH"):
 			p.step(2)
-			p.expr()
+			if p.at('(') {
+				p.skip()
+			} else {
+				p.expr()
+			}
 		case p.take("DEPENDS"):
 			p.take("ON")
 			p.list(func() { p.name() })
@@ -81,7 +85,7 @@ func (p *parser) schedule() {
 			p.take("INTERVAL")
 			p.value()
 			p.intervalUnits()
-		case p.take("STARTS"), p.take("ENDS"), p.take("AT"), p.take("CRON"), p.take("OFFSET"):
+		case p.take("AT", "TIME", "ZONE"), p.take("STARTS"), p.take("ENDS"), p.take("AT"), p.take("CRON"), p.take("OFFSET"):
 			p.climb(precOther)
 			p.intervalUnits()
 		default:

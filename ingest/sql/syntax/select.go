@@ -95,8 +95,18 @@ func (p *parser) clauses(s *Select) {
 			if !p.selectSample() {
 				return
 			}
+		case "FULL", "LEFT", "INNER": // BigQuery's, before UNION … BY NAME
+			n := 1
+			if p.isAhead(1, "OUTER") {
+				n = 2
+			}
+			if p.d.classes[p.ahead(n).word]&setWord == 0 {
+				p.skipTo(clause, "what stands here")
+				continue
+			}
+			p.step(n)
 		case "MODEL":
-			p.skipTo(clause, "MODEL")
+			s.Model = p.model()
 		default:
 			if p.clausesEnd() {
 				return

@@ -144,6 +144,8 @@ func (p *parser) explain(start int32) Body {
 		case p.is("INTO"):
 			p.step(2)
 			p.take("FOR")
+		case p.seq("FOR", "CONNECTION"):
+			return p.known(start, "EXPLAIN")
 		case p.has(headWord) || p.at('('):
 			e.Inner = p.body()
 			e.Span = p.from(start)

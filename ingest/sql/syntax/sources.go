@@ -32,6 +32,7 @@ type (
 	Derived struct {
 		Span
 		Query   *Query
+		Body    Body // instead, Db2's FINAL TABLE (INSERT …): the rows that it changes
 		Lateral bool
 		Alias   Alias
 	}

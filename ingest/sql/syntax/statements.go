@@ -102,8 +102,9 @@ type (
 		Set               []Assignment
 		Columns           []Name
 		Values            []Expr
-		Star              bool // UPDATE SET *, INSERT *
-		Where             Expr // Oracle's
+		Star              bool    // UPDATE SET *, INSERT *
+		Except            []Ident // of the star
+		Where             Expr    // Oracle's
 	}
 
 	// A Copy moves rows between a table and something outside: COPY, LOAD,

@@ -38,6 +38,11 @@ func (p *parser) tableName() *Table {
 		return p.pathTable()
 	case p.at('.') && p.atAhead(1, '.') && p.identAhead(2): // tsql's ..t
 		p.step(2)
+	case p.at('{') && p.d.Ternary && int(k.mate) > p.i: // ClickHouse's {t:Identifier}
+		p.i = int(k.mate) + 1
+		t.Span = p.from(start)
+		t.Name = Name{Span: t.Span, Parts: []Ident{{Span: t.Span, Text: t.Span.In(p.text)}}}
+		return t
 	case (p.is("IDENTIFIER") || p.is("TABLE")) && p.atAhead(1, '('):
 		p.next()
 		p.next()
@@ -121,6 +126,24 @@ func (p *parser) splitQuoted(t *Table) {
 	t.Name.Parts = append(cut, parts[1:]...)
 }
 
+// tableVersion reads which version of a table is meant.
+func (p *parser) tableVersion(t *Table) {
+	switch {
+	case p.is("FOR"):
+		p.forVersion(t)
+	case p.isAhead(1, "AS") && p.isAhead(2, "OF"):
+		p.step(3)
+		t.Temporal = p.climb(precOther)
+	case p.atAhead(1, '('):
+		p.next()
+		p.group(func() {
+			p.name()
+			p.eatOp("=>")
+			t.Temporal = p.expr()
+		})
+	}
+}
+
 // tableTail reads what may follow a table's name: versions, partitions,
 // samples, hints and the alias, in any order.
 func (p *parser) tableTail(t *Table) {
@@ -156,8 +179,7 @@ func (p *parser) tableTail(t *Table) {
 				}
 				continue
 			}
-			p.step(3)
-			t.Temporal = p.climb(precOther)
+			p.tableVersion(t)
 		case "AT", "BEFORE":
 			if !p.atAhead(1, '(') {
 				if t.Alias.End > 0 || !p.alias(&t.Alias, true) {
@@ -165,12 +187,24 @@ func (p *parser) tableTail(t *Table) {
 				}
 				continue
 			}
-			p.next()
-			p.group(func() {
-				p.name()
-				p.eatOp("=>")
-				t.Temporal = p.expr()
-			})
+			p.tableVersion(t)
+		case "PROCEDURE":
+			if p.isAhead(1, "ANALYSE") || t.Alias.End > 0 || !p.alias(&t.Alias, true) {
+				return
+			}
+		case "VERSIONS": // Oracle's
+			if !p.isAhead(1, "BETWEEN") || t.Alias.End > 0 {
+				if t.Alias.End > 0 || !p.alias(&t.Alias, true) {
+					return
+				}
+				continue
+			}
+			p.step(2)
+			p.takeOne("SCN", "TIMESTAMP")
+			t.Temporal = p.climb(precOther)
+			if p.take("AND") {
+				p.climb(precOther)
+			}
 		case "CHANGES":
 			if !p.atAhead(1, '(') || t.Alias.Name.Text != "" {
 				return
@@ -190,6 +224,9 @@ func (p *parser) tableTail(t *Table) {
 				return
 			}
 		case "PARTITION", "SUBPARTITION", "PARTITIONS", "TEMPORARY", "TABLET":
+			if p.seq("PARTITION", "BY") {
+				return // a join's
+			}
 			if !p.tablePartitions(t) {
 				if p.has(noAlias) || t.Alias.End > 0 || !p.alias(&t.Alias, true) {
 					return

@@ -12,6 +12,9 @@ func (p *parser) tail(q *Query) {
 			p.next()
 			if p.take("ALL") {
 				p.takeOne("DESC", "ASC")
+				if p.take("NULLS") {
+					p.takeOne("FIRST", "LAST")
+				}
 				continue
 			}
 			q.Order = append(q.Order, p.orderItems()...)
@@ -74,7 +77,7 @@ func (p *parser) tailExtra(q *Query) bool {
 	case "WITH":
 		switch {
 		case p.take("WITH", "TOTALS"), p.take("WITH", "UR"), p.take("WITH", "RS"), p.take("WITH", "CS"), p.take("WITH", "RR"),
-			p.take("WITH", "NO", "SCHEMA", "BINDING"), p.take("WITH", "READ", "ONLY"):
+			p.take("WITH", "NO", "SCHEMA", "BINDING"), p.take("WITH", "READ", "ONLY"), p.take("WITH", "CHECK", "OPTION"):
 			return true
 		}
 	case "SETTINGS":
@@ -94,6 +97,12 @@ func (p *parser) tailExtra(q *Query) bool {
 		}
 	case "LOCK":
 		return p.take("LOCK", "IN", "SHARE", "MODE")
+	case "PROCEDURE": // MySQL's of old
+		if !p.take("PROCEDURE", "ANALYSE") {
+			return false
+		}
+		p.skip()
+		return true
 	case "INTO":
 		return p.intoFile()
 	case "OPTIMIZE":

@@ -24,7 +24,7 @@ func (p *parser) withHead(i int) bool {
 		return true
 	case after.ch == '(' && after.mate != 0:
 		m := after.mate
-		if !p.token(int32(m)+1).wordIs(p.text, "AS") || next.wordIs(p.text, "SERDEPROPERTIES") || next.wordIs(p.text, "TAG") {
+		if !p.asAfter(m) || next.wordIs(p.text, "SERDEPROPERTIES") || next.wordIs(p.text, "TAG") {
 			return p.d.ScalarWith
 		}
 		return true
@@ -32,13 +32,35 @@ func (p *parser) withHead(i int) bool {
 	return p.d.ScalarWith && !next.wordIs(p.text, "TOTALS") && !next.wordIs(p.text, "FILL") && !next.wordIs(p.text, "TIES")
 }
 
+// asAfter tells whether AS follows the bracket with index m, perhaps behind how
+// deep a recursion may go.
+func (p *parser) asAfter(m int32) bool {
+	return p.token(m+1).wordIs(p.text, "AS") || p.token(m+1).wordIs(p.text, "USING") && p.token(m+2).wordIs(p.text, "KEY") || p.token(m+1).wordIs(p.text, "MAX") && p.token(m+2).wordIs(p.text, "RECURSION")
+}
+
 // with reads WITH.
 func (p *parser) with() *With {
 	start := p.pos()
 	p.next()
 	w := &With{Recursive: p.take("RECURSIVE")}
+	if p.is("SESSION") && p.identAhead(1) { // Trino's session properties
+		p.next()
+		p.settings()
+		if p.queryHead(p.i) {
+			if p.is("WITH") {
+				inner := p.with()
+				inner.Start = start
+				return inner
+			}
+			w.Span = p.from(start)
+			return w
+		}
+	}
 	for p.is("FUNCTION") && p.identAhead(1) && p.atAhead(2, '(') && !p.broken { // Trino's inline functions
 		p.createRoutine(p.pos(), "FUNCTION")
+		if p.tok().kind == tSemi && (p.isAhead(1, "SELECT") || p.isAhead(1, "FUNCTION")) {
+			p.next() // Oracle ends each
+		}
 		if !p.eat(',') && p.queryHead(p.i) {
 			w.Span = p.from(start)
 			return w
@@ -69,7 +91,7 @@ func (p *parser) cte() *CTE {
 		return p.scalarCTE(c)
 	}
 	if p.atAhead(1, '(') && !p.queryAt(p.i+1) {
-		if m := int(p.ahead(1).mate); m == 0 || !p.token(int32(m)+1).wordIs(p.text, "AS") || p.token(int32(m)+2).ch != '(' && !p.token(int32(m)+2).wordIs(p.text, "MATERIALIZED") && !p.token(int32(m)+2).wordIs(p.text, "NOT") {
+		if m := int(p.ahead(1).mate); m == 0 || !p.asAfter(int32(m)) || p.token(int32(m)+1).wordIs(p.text, "AS") && p.token(int32(m)+2).ch != '(' && !p.token(int32(m)+2).wordIs(p.text, "MATERIALIZED") && !p.token(int32(m)+2).wordIs(p.text, "NOT") {
 			return p.scalarCTE(c)
 		}
 	} else if n := p.ahead(2); p.isAhead(1, "AS") && n.ch != '(' && (n.kind == tWord || n.kind == tQuoted) && !p.isAhead(2, "MATERIALIZED") && !p.isAhead(2, "NOT") && !p.queryHead(p.i+2) {
@@ -78,6 +100,12 @@ func (p *parser) cte() *CTE {
 	c.Name = p.ident()
 	if p.at('(') && !p.queryAt(p.i) {
 		p.names(func(id Ident) { c.Columns = append(c.Columns, id) })
+	}
+	if p.take("USING", "KEY") { // DuckDB's
+		p.skip()
+	}
+	if p.take("MAX", "RECURSION", "LEVEL") {
+		p.climb(precOther)
 	}
 	p.take("AS")
 	p.take("NOT")
