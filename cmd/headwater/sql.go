@@ -323,12 +323,17 @@ func writeClips(out io.Writer, a *sql.Analysis, flows []*sql.Target, options sql
 		if n > 0 {
 			w.line("")
 		}
-		clip := a.Clip(f, 0, options)
-		w.line("-- %s.%s", f.Table, f.Outputs[0].Name)
-		for _, assumed := range clip.Assumes {
-			w.line("-- if %s", assumed)
+		for _, clip := range a.ClipSteps(f, 0, options) {
+			if clip.Target != nil && clip.Target.Table != f.Table {
+				w.line("-- for it, %s.%s", clip.Target.Table, strings.Join(clip.Columns, ", "))
+			} else {
+				w.line("-- %s.%s", f.Table, f.Outputs[0].Name)
+			}
+			for _, assumed := range clip.Assumes {
+				w.line("-- if %s", assumed)
+			}
+			w.line("%s;", clip.Text)
 		}
-		w.line("%s;", clip.Text)
 	}
 	return w.err
 }

@@ -50,7 +50,8 @@ func (d *Deriver) Trace(subject graph.Name, c *graph.Content, columns Columns) *
 }
 
 // Clip returns the smallest SQL found that computes a column of a data store,
-// for each statement that writes it. The data store is told under a name that
+// for each statement that writes it, behind those of the temporary tables that
+// it takes from. The data store is told under a name that
 // the process gives it.
 func (t *Trace) Clip(to graph.ID, column string) []sql.Clip {
 	t.mu.Lock()
@@ -62,7 +63,7 @@ func (t *Trace) Clip(to graph.ID, column string) []sql.Clip {
 		}
 		for i := range f.Outputs {
 			if f.Outputs[i].Star || strings.EqualFold(f.Outputs[i].Name, column) {
-				clips = append(clips, t.a.Clip(f, i, t.options))
+				clips = append(clips, t.a.ClipSteps(f, i, t.options)...)
 			}
 		}
 	}
