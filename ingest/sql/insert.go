@@ -252,6 +252,9 @@ func (r *resolver) returning(items []syntax.SelectItem, w written, s *scope) *re
 		}
 	}
 	inner.tables = append(inner.tables, w.visible...)
+	if r.rules.name == "tsql" { // OUTPUT names the rows before and after
+		inner.tables = append(inner.tables, binding{alias: "inserted", rel: rows, hidden: true}, binding{alias: "deleted", rel: target, hidden: true})
+	}
 	sel := &selection{tree: &syntax.Select{Items: items}, scope: inner}
 	sel.cols = make([]int32, len(items))
 	for i := range sel.cols {

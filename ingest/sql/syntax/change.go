@@ -229,6 +229,8 @@ func (p *parser) merge(start int32, with *With) Body {
 	}
 	if p.take("ON") {
 		m.On = p.expr()
+	} else if p.take("USING") { // DuckDB's
+		p.skip()
 	}
 	for p.is("WHEN") && !p.broken {
 		m.Actions = append(m.Actions, p.mergeAction())
@@ -243,6 +245,8 @@ func (p *parser) merge(start int32, with *With) Body {
 			p.skip()
 		case p.seq("LOG", "ERRORS"):
 			p.skipToEnd()
+		case p.take("REMOVE", "DUPLICATES"): // Redshift's: what matches is replaced
+			m.Actions = append(m.Actions, MergeAction{Span: p.from(start), Verb: "INSERT", Star: true})
 		case p.take("ELSE", "IGNORE"), p.take("NOT", "ATOMIC", "CONTINUE", "ON", "SQLEXCEPTION"):
 		default:
 			m.Span = p.from(start)

@@ -26,7 +26,7 @@ func (p *parser) definition(t *definition) {
 		case p.is("AS") && (p.queryHead(p.i+1) || p.queryAt(p.i+1)):
 			p.next()
 			p.definitionQuery(t)
-		case p.queryHead(p.i):
+		case p.queryHead(p.i) && !(p.is("TABLE") && p.isAhead(1, "PROPERTIES") && p.atAhead(2, '(')):
 			p.definitionQuery(t)
 		case p.is("AS") && p.ahead(1).kind == tVar:
 			p.next()
