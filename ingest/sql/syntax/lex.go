@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A lexer cuts a text into tokens.
 type lexer struct {
@@ -67,6 +70,9 @@ func (l *lexer) lex() {
 }
 
 func (l *lexer) emit(k kind, n int) {
+	if len(l.toks) == cap(l.toks) {
+		l.toks = slices.Grow(l.toks, len(l.toks)+64) // append by itself copies a long list five times over
+	}
 	l.toks = append(l.toks, token{start: int32(l.pos), end: int32(l.pos + n), kind: k})
 	l.pos += n
 }
