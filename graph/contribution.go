@@ -67,7 +67,12 @@ func (c *Contribution) At(at int64) (Said, error) {
 type partContent struct {
 	bytes   []byte
 	content *Content
+	// alone: by itself it folds to what it is. It is known with content.
+	alone bool
 }
+
+// set notes the decoded form.
+func (p *partContent) set(c *Content, ids *ids) { p.content, p.alone = c, c.folded(ids) }
 
 func (c *Contribution) part(hash uint64) (*Content, error) {
 	p, ok := c.parts[hash]
@@ -79,7 +84,7 @@ func (c *Contribution) part(hash uint64) (*Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.content = &v
+		p.set(&v, c.ids)
 	}
 	return p.content, nil
 }
@@ -87,8 +92,8 @@ func (c *Contribution) part(hash uint64) (*Content, error) {
 // fold folds parts; the content is shared, and must not be changed.
 func (c *Contribution) fold(hashes []uint64) (*Content, error) {
 	if len(hashes) == 1 {
-		if p, err := c.part(hashes[0]); err != nil || p.folded(c.ids) {
-			return p, err
+		if said, err := c.part(hashes[0]); err != nil || c.parts[hashes[0]].alone {
+			return said, err
 		}
 	}
 	key := make([]byte, 0, 64)

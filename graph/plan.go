@@ -68,7 +68,7 @@ func (s *State) plan(old *Contribution, d *Delta) (Planned, error) {
 				next.parts[part] = &partContent{bytes: know.said}
 			}
 			if p := next.parts[part]; p.content == nil {
-				p.content = &know.says // what decoding would give
+				p.set(&know.says, &s.ids) // what decoding would give
 			}
 		}
 		run := next.Record.add(d, part)

@@ -191,17 +191,13 @@ func (r *Record) Expires(horizon int64) bool {
 	return n > 0 && r.Runs[0].End <= horizon && (n > 1 || r.Runs[0].Deletes)
 }
 
-// repeats reports whether d, which says part, changes nothing but the record:
-// its run is the newest and says, so far, no more than the one before it, and
-// nothing else. drop is the index of the run that prune would drop for it, or
-// -1. What it reports holds whatever the parts are; where it can't tell without
-// them it says no.
-func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
-	n := len(r.Runs)
-	if n == 0 || d.Run == "" || d.State == Deleting || d.State == Expiring || d.Says.Streaming {
+// place returns the index of the run of d, or that behind all. False where d
+// or a run that is there is not plain: it deletes, streams, or is no run.
+func (r *Record) place(d *Delta) (at int, plain bool) {
+	if len(r.Runs) == 0 || d.Run == "" || d.State == Deleting || d.State == Expiring || d.Says.Streaming {
 		return 0, false
 	}
-	at := n // of the run of d
+	at = len(r.Runs)
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Streaming || run.Deletes {
@@ -210,6 +206,20 @@ func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
 		if run.ID == d.Run {
 			at = i
 		}
+	}
+	return at, true
+}
+
+// repeats reports whether d, which says part, changes nothing but the record:
+// its run is the newest and says, so far, no more than the one before it, and
+// nothing else. drop is the index of the run that prune would drop for it, or
+// -1. What it reports holds whatever the parts are; where it can't tell without
+// them it says no.
+func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
+	n := len(r.Runs)
+	at, ok := r.place(d)
+	if !ok {
+		return 0, false
 	}
 	before := r.effectiveBefore(at)
 	switch {
@@ -258,18 +268,9 @@ func (r *Record) repeats(d *Delta, part uint64) (drop int, ok bool) {
 // is said now.
 func (r *Record) appends(d *Delta) bool {
 	n := len(r.Runs)
-	if n == 0 || d.Run == "" || d.State == Deleting || d.State == Expiring || d.Says.Streaming {
+	at, ok := r.place(d)
+	if !ok {
 		return false
-	}
-	at := n // of the run of d
-	for i := range r.Runs {
-		run := &r.Runs[i]
-		if run.Streaming || run.Deletes {
-			return false
-		}
-		if run.ID == d.Run {
-			at = i
-		}
 	}
 	if r.effectiveBefore(at) == nil {
 		return false

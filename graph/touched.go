@@ -109,9 +109,6 @@ type trackedNumbers struct {
 	t *Touched
 }
 
-// Untracked returns the numbers themselves.
-func (n *trackedNumbers) Untracked() Numbers { return n.Numbers }
-
 func (n *trackedNumbers) Handle(id ID) (Handle, bool) {
 	h, ok := n.Numbers.Handle(id)
 	if !ok {

@@ -142,8 +142,7 @@ func (n *Node) deriveAgain(ctx context.Context, s *graph.State, d *graph.Delta, 
 		}
 		return errors.Join(err, v.Close())
 	}
-	all := graph.Delta{Subject: d.Subject, Origin: d.Origin, State: graph.Expiring}
-	if err := graph.LoadFor(ctx, n.store, s, &all); err != nil {
+	if err := n.loadWhole(ctx, s, d.Subject, d.Origin); err != nil {
 		return err
 	}
 	return n.deriveFrom(ctx, s, d, planned)

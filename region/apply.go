@@ -318,7 +318,7 @@ func damaged(err error) bool {
 func (n *Node) plan(ctx context.Context, s *graph.State, d *graph.Delta) (p graph.Planned, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			n.o.Log.Error("planning panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+			n.panicked("planning", d, r)
 			err = fault{fmt.Errorf("planning panicked: %v", r)}
 		}
 	}()
@@ -338,6 +338,11 @@ func (n *Node) plan(ctx context.Context, s *graph.State, d *graph.Delta) (p grap
 		}
 	}
 	return p, nil
+}
+
+// panicked logs what a delta has made panic.
+func (n *Node) panicked(what string, d *graph.Delta, v any) {
+	n.o.Log.Error(what+" panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", v, "stack", string(debug.Stack()))
 }
 
 func (n *Node) bury(e *log.Entry, index int, reason error) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -72,7 +71,7 @@ func (n *Node) covers(d *graph.Delta) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			n.o.Log.Error("reading SQL panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+			n.panicked("reading SQL", d, r)
 		}
 	}()
 	n.o.Derive.Covers(d.Subject, &d.Says)
@@ -117,9 +116,7 @@ func (n *Node) deriveFrom(ctx context.Context, s *graph.State, d *graph.Delta, p
 	case !n.derived.any:
 		return nil // nothing can have been derived before
 	}
-	// All parts of what was derived before: which of them holds is to be told.
-	all := graph.Delta{Subject: next.Subject, Origin: next.Origin, State: graph.Expiring}
-	if err := graph.LoadFor(ctx, n.store, s, &all); err != nil {
+	if err := n.loadWhole(ctx, s, next.Subject, next.Origin); err != nil {
 		return err
 	}
 	before, _, wasProvisional, err := s.Says(next.Key())
@@ -144,6 +141,12 @@ func (n *Node) deriveFrom(ctx context.Context, s *graph.State, d *graph.Delta, p
 		return n.noteSchemas(ctx, q.Change)
 	}
 	return nil
+}
+
+// loadWhole loads a contribution with all its parts: which of them holds is to
+// be told.
+func (n *Node) loadWhole(ctx context.Context, s *graph.State, subject graph.Name, origin string) error {
+	return graph.LoadFor(ctx, n.store, s, &graph.Delta{Subject: subject, Origin: origin, State: graph.Expiring})
 }
 
 // behind gives a delta its place just behind all that was derived before: it
@@ -175,7 +178,7 @@ func (n *Node) follows(ctx context.Context, d *graph.Delta, said *graph.Content)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			n.o.Log.Error("deriving panicked", "subject", d.Subject.String(), "origin", d.Origin, "panic", r, "stack", string(debug.Stack()))
+			n.panicked("deriving", d, r)
 			follows, err = nil, nil
 		}
 	}()
@@ -187,12 +190,7 @@ func (n *Node) follows(ctx context.Context, d *graph.Delta, said *graph.Content)
 		}
 		columns, ok := x.columns[id]
 		if !ok {
-			_, err := x.view.Nodes(ctx, []graph.ID{id}, 0, func(n graph.Node) error {
-				for _, f := range n.Facts.Columns {
-					columns = append(columns, f.Path)
-				}
-				return nil
-			})
+			columns, _, err = graph.ColumnPaths(ctx, x.view, name)
 			failed = errors.Join(failed, err)
 			x.columns[id] = columns
 		}

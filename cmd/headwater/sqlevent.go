@@ -1,9 +1,9 @@
 package main
 
 import (
-	"crypto/rand"
-	"fmt"
 	"time"
+
+	"github.com/google/uuid"
 
 	"headwater/graph"
 	"headwater/ingest/derive"
@@ -41,12 +41,9 @@ func sqlRunEvent(file string, a *sql.Analysis, now time.Time) object {
 			outputs = append(outputs, outputDataset(&content.Writes[i]))
 		}
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
 	return object{
 		"eventType": "COMPLETE", "eventTime": now.UTC().Format(time.RFC3339Nano), "producer": sqlProducer, "schemaURL": specEvents + "RunEvent",
-		"run": object{"runId": fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])},
+		"run": object{"runId": uuid.NewString()},
 		"job": object{"namespace": "sql", "name": file, "facets": object{
 			"sql":     sqlFacet("1-0-1/SQLJobFacet.json#/$defs/SQLJobFacet", object{"query": a.Text}),
 			"jobType": sqlFacet("2-0-3/JobTypeJobFacet.json#/$defs/JobTypeJobFacet", object{"processingType": "BATCH", "integration": "SQL", "jobType": "QUERY"}),

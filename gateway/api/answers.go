@@ -42,11 +42,7 @@ func (s *session) lasting(ctx context.Context) graph.Lasting {
 	if err != nil {
 		return nil
 	}
-	numbers := st.Numbers()
-	if t, ok := numbers.(interface{ Untracked() graph.Numbers }); ok {
-		numbers = t.Untracked()
-	}
-	now, _ := numbers.(graph.Lasting)
+	now, _ := st.Numbers().(graph.Lasting)
 	return now
 }
 

@@ -69,9 +69,11 @@ type lineageEdge struct {
 }
 
 // Kinds is LineageEdge.kinds.
-func (e *lineageEdge) Kinds() []graph.Kinds {
-	var kinds []graph.Kinds
-	for set := e.kinds; set != 0; set &= set - 1 {
+func (e *lineageEdge) Kinds() []graph.Kinds { return eachOf(e.kinds) }
+
+// eachOf lists the kinds of a set.
+func eachOf(set graph.Kinds) (kinds []graph.Kinds) {
+	for ; set != 0; set &= set - 1 {
 		kinds = append(kinds, set&-set)
 	}
 	return kinds

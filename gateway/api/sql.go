@@ -35,9 +35,6 @@ func (q *query) AnalyzeSQL(ctx context.Context, text, dialect string, namespace,
 	// The tables are those of the region that answers, where there is one.
 	subject := graph.Name{Kind: graph.ProcessKind, Namespace: deref(namespace), Region: onlyRegion(st.Marks())}
 	t := d.Trace(subject, &graph.Content{SQL: text, Dialect: dialect}, schemas.columns)
-	if t == nil {
-		t = d.Trace(subject, &graph.Content{SQL: " ", Dialect: dialect}, nil)
-	}
 	if schemas.err != nil {
 		return nil, schemas.err
 	}
@@ -66,18 +63,8 @@ func (s *schemas) columns(n graph.Name) (columns []string, known bool) {
 	if s.err != nil {
 		return nil, false
 	}
-	id, err := s.view.Resolve(s.ctx, n.ID())
-	if err == nil {
-		var gaps []graph.Gap
-		gaps, err = s.view.Nodes(s.ctx, []graph.ID{id}, 0, func(n graph.Node) error {
-			for _, f := range n.Facts.Columns {
-				columns = append(columns, f.Path)
-			}
-			return nil
-		})
-		s.gaps = append(s.gaps, gaps...)
-	}
-	s.err = err
+	columns, gaps, err := graph.ColumnPaths(s.ctx, s.view, n)
+	s.gaps, s.err = append(s.gaps, gaps...), err
 	return columns, len(columns) > 0
 }
 
@@ -159,7 +146,7 @@ func newPlanNode(o derive.Operator) *PlanNode {
 func newSources(list []sql.Source) []*SQLSource {
 	all := []*SQLSource{}
 	for i := range list {
-		s := &SQLSource{Column: list[i].Column, Kinds: (&lineageEdge{kinds: derive.Kinds(list[i].Kinds)}).Kinds()}
+		s := &SQLSource{Column: list[i].Column, Kinds: eachOf(derive.Kinds(list[i].Kinds))}
 		if list[i].Table != nil {
 			s.Table = optional(list[i].Table.String())
 		}
@@ -180,7 +167,7 @@ func newBounds(list []sql.Bound) []*SQLBound {
 
 // trace analyses what a process runs; nil where nothing is known of that.
 func (s *session) trace(ctx context.Context, view graph.View, subject graph.Name, c *graph.Content) (*derive.Trace, []graph.Gap, error) {
-	if s.o.SQL == nil || c == nil {
+	if s.o.SQL == nil || c == nil || c.SQL == "" {
 		return nil, nil, nil
 	}
 	schemas := schemas{ctx: ctx, view: view}

@@ -33,22 +33,14 @@ func (c SetFilter) apply(e *edit) error {
 	if err := checkText("reason", c.Reason, 2000); err != nil {
 		return err
 	}
-	was, ok := e.filters.get(c.Name)
-	if ok && was == c.Filter {
-		return nil
-	}
-	e.filters = e.filters.with(c.Name, c.Filter)
-	e.noteSet(c.Name, was, ok, c.Filter)
+	put(e, &e.filters, c.Name, c.Filter)
 	return nil
 }
 
 func (c RemoveFilter) apply(e *edit) error {
-	was, ok := e.filters.get(c.Name)
-	if !ok {
+	if !remove(e, &e.filters, c.Name) {
 		return refused("there is no filter %q", c.Name)
 	}
-	e.filters = e.filters.without(c.Name)
-	e.note(c.Name, was, nil)
 	return nil
 }
 
@@ -62,22 +54,14 @@ func (c SetNotice) apply(e *edit) error {
 	if err := checkText("text", c.Text, 2000); err != nil {
 		return err
 	}
-	was, ok := e.notices.get(c.Name)
-	if ok && was == c.Notice {
-		return nil
-	}
-	e.notices = e.notices.with(c.Name, c.Notice)
-	e.noteSet(c.Name, was, ok, c.Notice)
+	put(e, &e.notices, c.Name, c.Notice)
 	return nil
 }
 
 func (c RemoveNotice) apply(e *edit) error {
-	was, ok := e.notices.get(c.Name)
-	if !ok {
+	if !remove(e, &e.notices, c.Name) {
 		return refused("there is no notice %q", c.Name)
 	}
-	e.notices = e.notices.without(c.Name)
-	e.note(c.Name, was, nil)
 	return nil
 }
 

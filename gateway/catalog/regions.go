@@ -86,6 +86,26 @@ func (e *edit) noteSet(of string, was any, had bool, now any) {
 	e.note(of, was, now)
 }
 
+// put sets an entry of a list, and notes it if it is new or another.
+func put[T comparable](e *edit, in *list[T], name string, v T) {
+	was, ok := in.get(name)
+	if ok && was == v {
+		return
+	}
+	*in = in.with(name, v)
+	e.noteSet(name, was, ok, v)
+}
+
+// remove takes an entry out of a list, and notes it; false where there is none.
+func remove[T any](e *edit, from *list[T], name string) bool {
+	was, ok := from.get(name)
+	if ok {
+		*from = from.without(name)
+		e.note(name, was, nil)
+	}
+	return ok
+}
+
 func (c RemoveRegion) apply(e *edit) error {
 	was, ok := e.regions.get(c.Name)
 	if !ok {
@@ -138,20 +158,12 @@ func (c SetGateway) apply(e *edit) error {
 	if err := checkText("serves", c.Serves, 2000); err != nil {
 		return err
 	}
-	was, ok := e.gateways.get(c.Name)
-	if ok && was == c.Gateway {
-		return nil
-	}
-	e.gateways = e.gateways.with(c.Name, c.Gateway)
-	e.noteSet(c.Name, was, ok, c.Gateway)
+	put(e, &e.gateways, c.Name, c.Gateway)
 	return nil
 }
 
 func (c RemoveGateway) apply(e *edit) error {
-	if was, ok := e.gateways.get(c.Name); ok {
-		e.gateways = e.gateways.without(c.Name)
-		e.note(c.Name, was, nil)
-	}
+	remove(e, &e.gateways, c.Name)
 	return nil
 }
 

@@ -12,6 +12,7 @@
 package derive
 
 import (
+	"slices"
 	"strings"
 
 	"headwater/graph"
@@ -195,7 +196,7 @@ func (m *maker) flow(w *graph.Dataset, f *sql.Target) {
 	// A table of which no column is named decides how many rows there are.
 	for _, t := range f.Inputs {
 		n, ok := m.name(t)
-		if ok && (open || !contains(named, n)) && n != w.Name {
+		if ok && (open || !slices.Contains(named, n)) && n != w.Name {
 			w.Lineage.Inputs = append(w.Lineage.Inputs, graph.Source{Name: n})
 		}
 	}
@@ -203,15 +204,6 @@ func (m *maker) flow(w *graph.Dataset, f *sql.Target) {
 	case "CREATE", "VIEW", "MATERIALIZED VIEW":
 		m.schema(w, f)
 	}
-}
-
-func contains(names []graph.Name, n graph.Name) bool {
-	for _, have := range names {
-		if have == n {
-			return true
-		}
-	}
-	return false
 }
 
 // expression is the text that computes a column.

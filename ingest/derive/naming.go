@@ -60,15 +60,22 @@ func (n Naming) Check() error {
 	return nil
 }
 
+// of returns the rule for the processes of a namespace.
+func (n Naming) of(namespace string) Rule {
+	for _, r := range n {
+		if ok, _ := path.Match(r.Jobs, namespace); ok || r.Jobs == "" {
+			return r
+		}
+	}
+	return Rule{}
+}
+
 // Within returns the rules as they hold for the processes of one namespace,
 // empty being any, with another catalog and database in force; nil leaves them.
 func (n Naming) Within(namespace string, catalog, database *string) Naming {
-	rule := Rule{}
-	for _, r := range n {
-		if ok, _ := path.Match(r.Jobs, namespace); ok || r.Jobs == "" || namespace == "" {
-			rule = r
-			break
-		}
+	rule := n.of(namespace)
+	if namespace == "" && len(n) > 0 {
+		rule = n[0]
 	}
 	rule.Jobs = ""
 	if catalog != nil {
@@ -97,13 +104,7 @@ type Names struct {
 }
 
 func (n Naming) names(subject graph.Name, c *graph.Content) *Names {
-	x := &Names{subject: subject}
-	for _, r := range n {
-		if ok, _ := path.Match(r.Jobs, subject.Namespace); ok || r.Jobs == "" {
-			x.rule = r
-			break
-		}
-	}
+	x := &Names{subject: subject, rule: n.of(subject.Namespace)}
 	for _, list := range [...][]graph.Dataset{c.Reads, c.Writes} {
 		for i := range list {
 			x.add(list[i].Name)

@@ -40,11 +40,8 @@ type traced struct {
 	source sql.Source
 }
 
-// Trace analyses the SQL of a content of a subject; nil where it has none.
+// Trace analyses the SQL of a content of a subject.
 func (d *Deriver) Trace(subject graph.Name, c *graph.Content, columns Columns) *Trace {
-	if c.SQL == "" {
-		return nil
-	}
 	a, names, o := d.analyze(subject, c, columns)
 	return &Trace{a: a, names: names, options: o}
 }
