@@ -121,6 +121,20 @@ func columnEdges(t testing.TB, url, namespace, name string) []string {
 	return edges
 }
 
+// wantEdges waits until these are the edges upstream of a table's columns: what
+// completes lineage comes behind what was waited for.
+func wantEdges(t testing.TB, url, table string, want []string, when string) {
+	t.Helper()
+	var got []string
+	for range 200 {
+		if got = columnEdges(t, url, hive, table); slices.Equal(got, want) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("%s: got\n%s\nwant\n%s", when, strings.Join(got, "\n"), strings.Join(want, "\n"))
+}
+
 // Design rule 21: SQL whose schemas come later, or came before, gives the same
 // lineage in whatever order all of it arrives, down a chain of tasks too.
 func TestSQLAloneGivesTheSameLineageInWhateverOrderSchemasCome(t *testing.T) {
@@ -153,16 +167,7 @@ func TestSQLAloneGivesTheSameLineageInWhateverOrderSchemasCome(t *testing.T) {
 			if together {
 				post(t, url, "["+strings.Join(batch, ",")+"]")
 			}
-			var got []string
-			for range 200 { // what completes lineage comes behind what was waited for
-				if got = columnEdges(t, url, hive, "mart.report"); slices.Equal(got, want) {
-					break
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("order %d (%v, together %v): got\n%s\nwant\n%s", n, order, together, strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
+			wantEdges(t, url, "mart.report", want, fmt.Sprintf("order %d (%v, together %v)", n, order, together))
 		}
 	}
 }
@@ -184,12 +189,5 @@ func TestOneTableNamedByThreeEnginesIsOneNode(t *testing.T) {
 		"ods.orders#amount -> mart.daily#amount IDENTITY amount",
 		"ods.orders#city -> mart.daily#city IDENTITY city",
 	}
-	var got []string
-	for range 200 {
-		if got = columnEdges(t, url, hive, "mart.totals"); slices.Equal(got, want) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	wantEdges(t, url, "mart.totals", want, "three engines")
 }

@@ -80,6 +80,17 @@ func (ps *phrases) note(sources []graph.Source, to graph.ID) *phrases {
 // one of these.
 func (ps *phrases) under(edge *graph.Edge, froms, tos []graph.ID) []int32 {
 	var all []int32
+	eachName(edge, froms, tos, func(e ends) bool {
+		all = append(all, ps.by[e]...)
+		return true
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// eachName calls f with the ends of an edge under their own names and under
+// each other name of theirs, until it returns false.
+func eachName(edge *graph.Edge, froms, tos []graph.ID, f func(ends) bool) {
 	for i := range len(froms) + 1 {
 		from := edge.From
 		if i > 0 {
@@ -90,11 +101,11 @@ func (ps *phrases) under(edge *graph.Edge, froms, tos []graph.ID) []int32 {
 			if j > 0 {
 				to = to.WithBase(tos[j-1])
 			}
-			all = append(all, ps.by[ends{from, to}]...)
+			if !f(ends{from, to}) {
+				return
+			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // A phrasebook remembers the phrases of contents, since to find them hashes

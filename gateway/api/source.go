@@ -167,33 +167,13 @@ func (e *edges) follow(ctx context.Context) (gaps []graph.Gap, err error) {
 			continue
 		}
 		for _, f := range sp.asked {
-			e.named(f.edge, func(from, to graph.ID) bool {
-				f.passed = t.Passed(from, to)
-				return f.passed != nil
+			eachName(f.edge, e.aliases[f.edge.From.Base()], e.aliases[f.edge.To.Base()], func(under ends) bool {
+				f.passed = t.Passed(under.from, under.to)
+				return f.passed == nil
 			})
 		}
 	}
 	return gaps, nil
-}
-
-// named calls found with the ends of an edge under each of their names, until
-// it returns true.
-func (e *edges) named(edge *graph.Edge, found func(from, to graph.ID) bool) {
-	names := func(id graph.ID) []graph.ID {
-		all := []graph.ID{id}
-		for _, a := range e.aliases[id.Base()] {
-			all = append(all, id.WithBase(a))
-		}
-		return all
-	}
-	tos := names(edge.To)
-	for _, from := range names(edge.From) {
-		for _, to := range tos {
-			if found(from, to) {
-				return
-			}
-		}
-	}
 }
 
 // each calls f with each edge as the schema has it. The edge is the caller's
