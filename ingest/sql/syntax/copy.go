@@ -172,28 +172,8 @@ func (p *parser) copyOptions(c *Copy) {
 // LABEL, BigQuery's LOAD DATA INTO.
 func (p *parser) load(start int32, c *Copy) Body {
 	c.From = true
-	if p.is("LABEL") {
-		p.next()
-		p.name()
-		p.group(func() {
-			p.list(func() {
-				for !p.at(',') && !p.atCloser() && !p.ended() {
-					switch {
-					case p.is("INTO") && p.isAhead(1, "TABLE"):
-						p.step(2)
-						c.Table = p.tableName()
-					case p.is("INFILE") && p.atAhead(1, '('):
-						p.next()
-						p.group(func() { p.list(func() { c.Paths = append(c.Paths, p.value()) }) })
-					default:
-						p.skip()
-					}
-				}
-			})
-		})
-		p.copyOptions(c)
-		c.Span = p.from(start)
-		return c
+	if p.take("LABEL") {
+		return p.loadLabel(start)
 	}
 	if !p.is("DATA") && !p.is("XML") {
 		return p.known(start, "LOAD")
@@ -201,13 +181,13 @@ func (p *parser) load(start int32, c *Copy) Body {
 	p.next()
 	for !p.ended() && !p.broken {
 		switch {
-		case p.is("OVERWRITE") && p.identAhead(1) && !p.isAhead(1, "INTO"):
+		case c.Table == nil && p.is("OVERWRITE") && p.identAhead(1) && !p.isAhead(1, "INTO"):
 			p.next()
 			c.Table = p.tableName()
 		case p.takeOne("LOW_PRIORITY", "CONCURRENT", "LOCAL", "OVERWRITE", "REPLACE", "IGNORE"):
 		case p.takeOne("INPATH", "INFILE"):
 			c.Paths = append(c.Paths, p.value())
-		case p.is("INTO") || p.is("OVERWRITE"):
+		case c.Table == nil && (p.is("INTO") || p.is("OVERWRITE")):
 			p.next()
 			p.take("TABLE")
 			if p.is("TEMP") {
@@ -218,10 +198,13 @@ func (p *parser) load(start int32, c *Copy) Body {
 		case p.is("FROM") && p.isAhead(1, "FILES") && p.atAhead(2, '('):
 			p.step(2)
 			p.skip()
-		case p.is("PARTITION") && p.atAhead(1, '('):
+		case c.Partition == nil && p.is("PARTITION") && p.atAhead(1, '('):
 			p.next()
 			c.Partition = p.partitionSpec()
-		case p.at('(') && c.Table != nil:
+		case p.is("INTO"):
+			p.warn(Span{p.pos(), p.tok().end}, "a LOAD has one table")
+			p.skip()
+		case p.at('(') && c.Table != nil && c.Columns == nil:
 			p.group(func() {
 				p.list(func() {
 					if n := p.name(); len(n.Parts) > 0 {
@@ -240,6 +223,41 @@ func (p *parser) load(start int32, c *Copy) Body {
 	}
 	c.Span = p.from(start)
 	return c
+}
+
+// loadLabel reads Doris's LOAD LABEL l (DATA INFILE (…) INTO TABLE t …, …): a
+// Block of one Copy a table.
+func (p *parser) loadLabel(start int32) Body {
+	b := &Block{What: "LOAD", Name: p.name()}
+	p.group(func() {
+		p.list(func() {
+			s := p.pos()
+			c := &Copy{Verb: "LOAD", From: true}
+			for !p.at(',') && !p.atCloser() && !p.ended() {
+				switch {
+				case c.Table == nil && p.is("INTO") && p.isAhead(1, "TABLE"):
+					p.step(2)
+					c.Table = p.tableName()
+				case p.is("INFILE") && p.atAhead(1, '('):
+					p.next()
+					p.group(func() { p.list(func() { c.Paths = append(c.Paths, p.value()) }) })
+				case p.is("DATA") && p.isAhead(1, "FROM") && p.isAhead(2, "TABLE"):
+					p.step(2)
+					c.Query = p.query()
+				default:
+					p.skip()
+				}
+			}
+			if c.Span = p.from(s); c.Table == nil {
+				p.warn(c.Span, "LOAD without a table")
+				return
+			}
+			b.Statements = append(b.Statements, &Statement{Span: c.Span, Body: c})
+		})
+	})
+	p.skipStatement()
+	b.Span = p.from(start)
+	return b
 }
 
 // export reads EXPORT TABLE t TO '…', BigQuery's EXPORT DATA OPTIONS (…) AS

@@ -33,15 +33,7 @@ func inspectBody(n Body, f func(Node) bool) {
 			inspectAction(&x.Actions[i], f)
 		}
 	case *Copy:
-		table(x.Table, f)
-		if x.Query != nil && len(x.Columns) > 0 && x.Query.Start < x.Columns[0].Start {
-			query(x.Query, f)
-			names(x.Columns, f)
-			return
-		}
-		names(x.Columns, f)
-		partitions(x.Partition, f)
-		query(x.Query, f)
+		inspectCopy(x, f)
 	case *CreateTable, *CreateView, *Alter, *Rename, *Drop, *Truncate, *CreateFunction:
 		inspectDefinition(n, f)
 	case *Use:
@@ -139,6 +131,35 @@ func inspectMulti(x *Multi, f func(Node) bool) {
 	}
 	if late {
 		refs(x.From, f)
+	}
+}
+
+// inspectCopy visits what a Copy moves, in the order of the text.
+func inspectCopy(x *Copy, f func(Node) bool) {
+	var l lanes
+	if x.Table != nil {
+		l.add(x.Table.Start, laneTarget)
+	}
+	if len(x.Columns) > 0 {
+		l.add(x.Columns[0].Start, laneColumns)
+	}
+	if len(x.Partition) > 0 {
+		l.add(x.Partition[0].Start, lanePartition)
+	}
+	if x.Query != nil {
+		l.add(x.Query.Start, laneQuery)
+	}
+	for i := range l.sorted() {
+		switch l.all[i].kind {
+		case laneTarget:
+			inspectRef(x.Table, f)
+		case laneColumns:
+			names(x.Columns, f)
+		case lanePartition:
+			partitions(x.Partition, f)
+		case laneQuery:
+			query(x.Query, f)
+		}
 	}
 }
 
