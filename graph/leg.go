@@ -1,0 +1,90 @@
+package graph
+
+import "context"
+
+// A LegQuestion asks a region for its leg of a walk: what the walk reaches
+// there from where it begins or enters, hop by hop, as the walker of the whole
+// would. The flows of deleted nodes are among it: whether they count is for
+// the asker to say, who knows whose word that is.
+type LegQuestion struct {
+	// Root, if set, is what the whole walk is asked of; it begins there as
+	// GetLineage does.
+	Root ID
+	// Seeds are where the walk enters the region.
+	Seeds       []LegSeed
+	Direction   Direction // of Root
+	Granularity Granularity
+	Depth       int
+	Kinds       Kinds // 0: all but Control
+	Origins     []string
+	// Enough is how many nodes are wanted: the level at which so many have been
+	// reached is the last. 0 is no bound.
+	Enough int
+	// Details: what is known of the nodes that were reached is wanted, too, with
+	// Want; so is it of the root and of seeds beyond Depth.
+	Details bool
+	Want    Want
+}
+
+// A LegSeed is a name or node of the region that the walk reaches from
+// elsewhere, at a distance from the root, in one direction.
+type LegSeed struct {
+	ID       ID
+	Distance int
+	Dir      Direction // Downstream or Upstream
+}
+
+// A Leg is what a region's part of a walk found: the lists of flows that were
+// read. Who has them all can walk without asking.
+type Leg struct {
+	// IDs are the nodes that the lists speak of; elsewhere they are given by
+	// their place here.
+	IDs []ID
+	// Keys are the contributions that hops are said by, by number.
+	Keys  []Key
+	Lists []LegList
+	// Stands are the nodes here that Root, if set, and each seed stand for.
+	Stands []ID
+	// Standing tells of the nodes that are deleted or have other names; all
+	// others among IDs have neither.
+	Standing []Standing
+	// Nodes are the details.
+	Nodes []Node
+	// Late: ctx ended first; what there is is right.
+	Late bool
+	Gaps []Gap
+}
+
+// A LegList is the flows of one node.
+type LegList struct {
+	Node  uint32
+	Layer Layer
+	Dir   Direction
+	// Whole: those of its columns, or of its fans, are among them. CoarseOnly:
+	// those that are known by column are not.
+	Whole, CoarseOnly bool
+	Hops              []LegHop
+}
+
+// A LegHop is a Hop whose ends are places in Leg.IDs and whose contribution
+// is a place in Leg.Keys.
+type LegHop struct {
+	From, To, By uint32
+	Kinds        Kinds
+	Coarse       bool
+}
+
+// A Standing says what names a node has.
+type Standing struct {
+	Node ID
+	// Names are all names that stand for it, itself among them, sorted; nil:
+	// itself alone.
+	Names []ID
+	Gone  bool
+}
+
+// A LegView is a view that walks legs.
+type LegView interface {
+	View
+	Leg(ctx context.Context, q LegQuestion) (*Leg, error)
+}
