@@ -12,6 +12,8 @@ type parser struct {
 	doubled  bool   // the text stands in a string: its quotes are doubled
 	slice    bool   // a colon ends the expression that is read
 	work     int    // how often a token was looked at or stepped over
+	standing int    // the token at which idle began to count
+	idle     int    // how often tokens were looked at since it is the current one
 	broken   bool   // nothing more of the statement is read, nor reported
 	block    int    // how many blocks are open
 	handlers int    // how many of them have WHEN … THEN for parts
@@ -28,6 +30,10 @@ const maxDepth = 1000
 // leans to the left, one level for each.
 const maxChain = 5000
 
+// maxIdle is how often tokens are looked at from one place. Who looks more often
+// goes round in a circle.
+const maxIdle = 1 << 20
+
 // maxWarnings is how many parts of a statement are named that were skipped.
 const maxWarnings = 100
 
@@ -36,6 +42,11 @@ func (p *parser) tok() *token { return &p.toks[p.i] }
 // ahead returns the token n places on, the last one beyond the end.
 func (p *parser) ahead(n int) *token {
 	p.work++
+	if p.idle++; p.standing != p.i {
+		p.standing, p.idle = p.i, 0
+	} else if p.idle > maxIdle {
+		p.fail(Span{p.pos(), p.tok().end}, faulty)
+	}
 	if p.i+n < len(p.toks) {
 		return &p.toks[p.i+n]
 	}

@@ -10,7 +10,8 @@ func (p *parser) pivot(start int32, source TableRef) TableRef {
 	p.list(func() { pv.Aggregates = append(pv.Aggregates, p.selectItem()) })
 	for p.take("FOR") && !p.broken {
 		p.pivotFor(pv)
-		for p.identAhead(0) && p.isAhead(1, "IN") { // DuckDB: several without FOR
+		for before := -1; before != p.i && p.identAhead(0) && p.isAhead(1, "IN"); { // DuckDB: several without FOR
+			before = p.i
 			p.pivotFor(pv)
 		}
 	}
