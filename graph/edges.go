@@ -13,7 +13,10 @@ type Edge struct {
 	From, To ID
 	Kinds    Kinds
 	Coarse   bool
-	Sources  []EdgeSource
+	// Via is the global table which all the sources speak of in place of one of
+	// the ends; zero: they speak of the ends.
+	Via     ID
+	Sources []EdgeSource
 }
 
 // An EdgeSource is who says so.
@@ -172,5 +175,28 @@ func (s *edgeSet) sourcesOf(e *hedge, key func(by uint32) Key, into []EdgeSource
 	}
 	own := into[n:len(into):len(into)]
 	slices.SortFunc(own, func(a, b EdgeSource) int { return a.By.Compare(b.By) })
-	return into
+	kept := 0
+	for i := range own { // one contribution may speak of an end, and of a table that has it
+		if kept > 0 && own[kept-1].By == own[i].By {
+			own[kept-1].Kinds |= own[i].Kinds
+			continue
+		}
+		own[kept] = own[i]
+		kept++
+	}
+	return into[:n+kept]
+}
+
+// viaOf returns the global table that all sources of an edge speak of.
+func (s *edgeSet) viaOf(e *hedge, via func(by uint32) ID) (of ID) {
+	for i := e.sources; i >= 0; i = s.sources[i].next {
+		id := via(s.sources[i].by)
+		if id.IsZero() {
+			return id
+		}
+		if of.IsZero() || id.Compare(of) < 0 {
+			of = id
+		}
+	}
+	return of
 }

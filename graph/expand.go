@@ -7,7 +7,7 @@ import (
 
 func (w *walker) expand(ctx context.Context, frontier []Handle) error {
 	ask := &w.ask
-	*ask = Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted}
+	*ask = Ask{Dir: w.o.Direction, Kinds: w.o.Kinds, Origins: w.o.Origins, ThroughDeleted: w.o.ThroughDeleted, Level: w.level}
 	switch w.o.Granularity {
 	case DataStores:
 		ask.Layer = TableLayer

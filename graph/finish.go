@@ -162,6 +162,9 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 			if len(all) > n {
 				edge.Sources = all[n:len(all):len(all)]
 			}
+			if own, ok := g.g.(*numbering); ok {
+				edge.Via = g.edges.viaOf(e, own.via)
+			}
 			a.Edges = append(a.Edges, edge)
 		}
 	}

@@ -70,7 +70,16 @@ const (
 // GetLineage answers a question over any view. When ctx ends before the
 // answer is whole, what was found so far, nearest first, is the answer, and
 // it says so.
-func GetLineage(ctx context.Context, v View, q Question) (*Answer, error) {
+func GetLineage(ctx context.Context, v View, q Question) (a *Answer, err error) {
+	leg := LegQuestion{Root: q.Root, Direction: q.Direction, Granularity: q.Granularity, Depth: q.Depth, Kinds: q.Kinds, Origins: q.Filter.Origins, Enough: q.Limit}
+	err = walking(ctx, v, leg, func(v View) error {
+		a, err = lineage(ctx, v, q)
+		return err
+	})
+	return a, err
+}
+
+func lineage(ctx context.Context, v View, q Question) (*Answer, error) {
 	root, err := v.Resolve(ctx, q.Root)
 	if err != nil {
 		return nil, err

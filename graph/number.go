@@ -106,12 +106,12 @@ type numbered interface{ Numbers() Numbers }
 func numbersOf(v View, ids ...ID) Numbers {
 	n, ok := v.(numbered)
 	if !ok || n.Numbers() == nil {
-		return &numbering{view: v, at: map[ID]Handle{}, keys: map[Key]uint32{}}
+		return newNumbering(v)
 	}
 	own := n.Numbers()
 	for _, id := range ids {
 		if _, ok := own.Handle(id); !ok {
-			return &numbering{view: v, at: map[ID]Handle{}, keys: map[Key]uint32{}}
+			return newNumbering(v)
 		}
 	}
 	return own
@@ -124,8 +124,18 @@ type numbering struct {
 	at     map[ID]Handle
 	ids    [Classes][]ID
 	bases  []Handle // of columns
-	keys   map[Key]uint32
-	listed []Key
+	keys   map[sayer]uint32
+	listed []sayer
+}
+
+// A sayer is a contribution, and the global table that it speaks of.
+type sayer struct {
+	Key
+	via ID
+}
+
+func newNumbering(v View) *numbering {
+	return &numbering{view: v, at: map[ID]Handle{}, keys: map[sayer]uint32{}}
 }
 
 func (n *numbering) Handle(id ID) (Handle, bool) { return n.handle(id), true }
@@ -159,9 +169,11 @@ func (n *numbering) Base(h Handle) Handle {
 	return h
 }
 
-func (n *numbering) By(by uint32) Key { return n.listed[by] }
+func (n *numbering) By(by uint32) Key { return n.listed[by].Key }
 
-func (n *numbering) by(k Key) uint32 {
+func (n *numbering) via(by uint32) ID { return n.listed[by].via }
+
+func (n *numbering) by(k sayer) uint32 {
 	by, ok := n.keys[k]
 	if !ok {
 		by = uint32(len(n.listed))
@@ -181,7 +193,7 @@ func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Boun
 	return n.view.Flows(ctx, ids, *f, func(flows []Flow) error {
 		hops = hops[:0]
 		for _, f := range flows {
-			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(f.By), Kinds: f.Kinds, Coarse: f.Coarse})
+			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(sayer{f.By, f.Via}), Kinds: f.Kinds, Coarse: f.Coarse})
 		}
 		return emit.Hops(hops)
 	})

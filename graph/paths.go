@@ -28,7 +28,16 @@ type Paths struct {
 }
 
 // GetPaths answers a PathQuestion over any view.
-func GetPaths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
+func GetPaths(ctx context.Context, v View, q PathQuestion) (p *Paths, err error) {
+	leg := LegQuestion{Granularity: q.Granularity, Depth: q.MaxDepth, Kinds: q.Kinds, Enough: pathsAhead}
+	err = walking(ctx, v, leg, func(v View) error {
+		p, err = paths(ctx, v, q)
+		return err
+	})
+	return p, err
+}
+
+func paths(ctx context.Context, v View, q PathQuestion) (*Paths, error) {
 	from, err := v.Resolve(ctx, q.From)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,8 @@ type Ask struct {
 	Origins []string
 	// ThroughDeleted walks through data stores that are gone.
 	ThroughDeleted bool
+	// Level is how far from its root a walk is that asks.
+	Level int
 }
 
 // A Flow is one direct edge as one contribution says it, between nodes.
@@ -120,6 +122,9 @@ type Flow struct {
 	Coarse   bool
 	// By says whose contribution this is: its subject may be a data store.
 	By Key
+	// Via is the global table that the contribution speaks of in place of From
+	// or To, which is one of its members; zero: none.
+	Via ID
 }
 
 // A Said is one contribution as it holds at the time of the view.

@@ -52,7 +52,24 @@ type Summary struct {
 
 // Walk emits the nodes that seeds reach, seeds included, level by level; in
 // no set order within a level. When ctx ends, the walk does, and says so.
-func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Reached) error) (Summary, error) {
+func Walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Reached) error) (sum Summary, err error) {
+	remote, ok := v.(Remote)
+	if !ok {
+		return walk(ctx, v, seeds, o, emit)
+	}
+	w := remote.Walking(LegQuestion{Granularity: o.Granularity, Depth: o.Depth, Kinds: o.Kinds, Origins: o.Origins})
+	for more := true; more && err == nil; {
+		if sum, err = walk(ctx, w, seeds, o, func(Reached) error { return nil }); err == nil {
+			more, err = w.Fetch(ctx)
+		}
+	}
+	if err != nil {
+		return sum, err
+	}
+	return walk(ctx, w, seeds, o, emit)
+}
+
+func walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Reached) error) (Summary, error) {
 	ids := make([]ID, len(seeds))
 	for i, s := range seeds {
 		ids[i] = s.ID

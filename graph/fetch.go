@@ -1,0 +1,44 @@
+package graph
+
+import "context"
+
+// A Remote is a view whose flows are elsewhere: one answer takes many of them,
+// and each look there takes long. A walk over it goes in rounds. It walks with
+// what there is, has fetched all at once what it missed, and walks again,
+// until it misses nothing: so what it finds is what a walk over one store
+// would, and the rounds are as many as the crossings on the way.
+type Remote interface {
+	View
+	// Walking returns the view for a walk; of q, Root may be zero.
+	Walking(q LegQuestion) Walking
+}
+
+// A Walking is a view for one walk. Nodes whose flows it has not got seem to
+// have none.
+type Walking interface {
+	View
+	// Fetch fetches the flows that were missed since. It returns false where
+	// none were: what the walk found then is right.
+	Fetch(ctx context.Context) (bool, error)
+}
+
+// walking calls f with a view again and again until it has missed nothing.
+func walking(ctx context.Context, v View, q LegQuestion, f func(v View) error) error {
+	remote, ok := v.(Remote)
+	if !ok {
+		return f(v)
+	}
+	w := remote.Walking(q)
+	for {
+		if err := f(w); err != nil {
+			return err
+		}
+		if more, err := w.Fetch(ctx); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// pathsAhead is how many nodes a search for paths has fetched at a time from
+// each place that it enters.
+const pathsAhead = 2000
