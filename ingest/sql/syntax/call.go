@@ -22,7 +22,7 @@ func funcName(n Name) string {
 func (p *parser) call(n Name) Expr {
 	c := &Call{Name: n, Func: funcName(n)}
 	p.arguments(c)
-	if p.at('(') && !p.outerMark() && len(n.Parts) == 1 && p.last() == p.pos() && !n.Parts[0].Quoted {
+	if p.at('(') && c.Table == nil && c.Query == nil && !p.outerMark() && len(n.Parts) == 1 && p.last() == p.pos() && !n.Parts[0].Quoted {
 		c.Params, c.Args = c.Args, nil // f(params)(args)
 		p.arguments(c)
 	}
