@@ -20,6 +20,8 @@ type LegQuestion struct {
 	Depth       int
 	Kinds       Kinds // 0: all but Control
 	Origins     []string
+	// Lists are lists of flows that are wanted besides, whatever walks find.
+	Lists []LegAsk
 	// Enough is how many nodes are wanted: the level at which so many have been
 	// reached is the last. 0 is no bound.
 	Enough int
@@ -37,6 +39,14 @@ type LegSeed struct {
 	Dir      Direction // Downstream or Upstream
 }
 
+// A LegAsk asks for the flows of one name or node.
+type LegAsk struct {
+	ID                ID
+	Layer             Layer
+	Dir               Direction // Downstream or Upstream
+	Whole, CoarseOnly bool
+}
+
 // A Leg is what a region's part of a walk found: the lists of flows that were
 // read. Who has them all can walk without asking.
 type Leg struct {
@@ -46,12 +56,13 @@ type Leg struct {
 	// Keys are the contributions that hops are said by, by number.
 	Keys  []Key
 	Lists []LegList
-	// Stands are the nodes here that Root, if set, and each seed stand for.
+	// Stands are the nodes here that Root, if set, each seed and what each of
+	// the question's lists is asked of stand for.
 	Stands []ID
 	// Standing tells of the nodes that are deleted or have other names; all
 	// others among IDs have neither.
 	Standing []Standing
-	// Absent are seeds that have no flows here.
+	// Absent are of those the ones that have no flows here.
 	Absent []ID
 	// Nodes are the details.
 	Nodes []Node

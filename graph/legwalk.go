@@ -69,14 +69,58 @@ func (l *legWalk) walk(ctx context.Context) error {
 		l.reached = append(l.reached, id)
 		if s.Distance < l.q.Depth {
 			seeds[s.Dir] = append(seeds[s.Dir], Seed{id, s.Distance})
-		} else {
-			l.place(id)
 		}
 	}
 	for _, dir := range []Direction{Upstream, Downstream} {
 		if err := l.enter(ctx, dir, seeds[dir]); err != nil {
 			return err
 		}
+	}
+	return l.list(ctx)
+}
+
+// list reads the lists that the question names.
+func (l *legWalk) list(ctx context.Context) error {
+	asks := map[LegAsk][]ID{}
+	var order []LegAsk
+	for _, a := range l.q.Lists {
+		id, err := l.view.Resolve(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		l.leg.Stands = append(l.leg.Stands, id)
+		if own := l.own(); own != nil && !hasHandle(own, id) {
+			l.leg.Absent = append(l.leg.Absent, id)
+			continue
+		}
+		ask := LegAsk{Layer: a.Layer, Dir: a.Dir, Whole: a.Whole, CoarseOnly: a.CoarseOnly}
+		if asks[ask] == nil {
+			order = append(order, ask)
+		}
+		asks[ask] = append(asks[ask], id)
+	}
+	for _, a := range order {
+		ids := asks[a]
+		slices.SortFunc(ids, ID.Compare)
+		r := l.recording(numbersOf(l.view, ids...))
+		var handles []Handle
+		for _, id := range slices.Compact(ids) {
+			h, _ := r.Handle(id)
+			handles = append(handles, h)
+		}
+		ask := Ask{Layer: a.Layer, Dir: a.Dir, Whole: a.Whole, CoarseOnly: a.CoarseOnly}
+		gaps, err := r.Hops(ctx, handles, &ask, nil, Emit{Hops: func([]Hop) error { return nil }})
+		if l.gaps(gaps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own returns the numbers that the view has; nil: none.
+func (l *legWalk) own() Numbers {
+	if n, ok := l.view.(numbered); ok {
+		return n.Numbers()
 	}
 	return nil
 }
@@ -88,7 +132,10 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 		q.Root = root.Base()
 	}
 	l.reached = append(l.reached, root, q.Root)
-	l.place(q.Root)
+	if own := l.own(); own != nil && !hasHandle(own, q.Root) && !hasHandle(own, q.Root.Base()) {
+		l.leg.Absent = append(l.leg.Absent, q.Root, q.Root.Base())
+		return nil
+	}
 	g := newGatherer(l.view, q)
 	defer g.release()
 	r := l.recording(g.g)
@@ -112,10 +159,7 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 
 // enter walks from seeds in one direction.
 func (l *legWalk) enter(ctx context.Context, dir Direction, seeds []Seed) error {
-	var own Numbers
-	if n, ok := l.view.(numbered); ok {
-		own = n.Numbers()
-	}
+	own := l.own()
 	var ids []ID
 	var from []Seed
 	for _, s := range seeds {

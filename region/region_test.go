@@ -293,7 +293,7 @@ func TestPowerLossLosesNothingAcknowledgedAndNothingIsAppliedTwice(t *testing.T)
 		_, last := r.log.Bounds()
 		r.wait(ingest.Receipt{Region: "eu", Offset: last})
 		for range 40 {
-			q, a, err := graphtest.Ask(context.Background(), random, model, r.store)
+			q, a, err := graphtest.Ask[graph.Store](context.Background(), random, model, r.store)
 			if err != nil {
 				t.Fatal(err)
 			}

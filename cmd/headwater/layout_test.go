@@ -34,9 +34,11 @@ var layout = map[string][]string{
 	"region":     {"graph", "ingest", "region/log"},
 	"region/log": {"graph"},
 
-	"gateway/cache":   {"graph"},
-	"gateway/catalog": {"graph"},
-	"gateway/api":     {"gateway/cache", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
+	"gateway/border":     {"gateway/catalog", "graph"},
+	"gateway/cache":      {"graph"},
+	"gateway/catalog":    {"graph"},
+	"gateway/federation": {"gateway/border", "graph"},
+	"gateway/api":        {"gateway/cache", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
 
 	"web":                {},
 	"cmd/headwater":      {"*"},

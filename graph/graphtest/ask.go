@@ -12,13 +12,22 @@ import (
 
 // Ask asks a store a question that r makes, and returns question and answer
 // as text: equal stores give equal text. Each call makes one question.
-func Ask(ctx context.Context, r *Random, store ...graph.Store) (question string, answers []string, err error) {
+func Ask[R graph.Reader](ctx context.Context, r *Random, store ...R) (question string, answers []string, err error) {
+	return ask(ctx, r, r.IntN(6), store)
+}
+
+// AskWalk is Ask for lineage and paths alone.
+func AskWalk[R graph.Reader](ctx context.Context, r *Random, store ...R) (question string, answers []string, err error) {
+	return ask(ctx, r, r.IntN(4), store)
+}
+
+func ask[R graph.Reader](ctx context.Context, r *Random, kind int, store []R) (question string, answers []string, err error) {
 	at := graph.At{}
 	if r.chance(30) {
 		at.AsOf = time.Unix(0, r.Time()).UTC()
 	}
 	var ask func(v graph.View) (string, error)
-	switch r.IntN(6) {
+	switch kind {
 	case 0, 1, 2:
 		q := graph.Question{Root: r.Any(), Direction: graph.Direction(r.IntN(3)), Granularity: graph.Granularity(r.IntN(3)), Depth: r.IntN(6),
 			Filter: graph.NodeFilter{PassThrough: r.chance(50)}}
@@ -28,13 +37,13 @@ func Ask(ctx context.Context, r *Random, store ...graph.Store) (question string,
 		if r.chance(30) {
 			q.Limit = 1 + r.IntN(5)
 		}
-		if r.chance(20) {
+		if r.chance(20) && !r.Unfiltered {
 			q.Filter.Namespaces = []string{pick(r, worldNamespaces)}
 		}
 		if r.chance(10) {
 			q.Filter.Origins = []string{"openlineage"}
 		}
-		q.Filter.ThroughDeleted = r.chance(10)
+		q.Filter.ThroughDeleted = r.chance(10) && !r.Unfiltered
 		question = fmt.Sprintf("lineage %+v as of %s", q, at.AsOf)
 		ask = func(v graph.View) (string, error) { return lineageText(ctx, v, q) }
 	case 3:
@@ -84,7 +93,7 @@ func lineageText(ctx context.Context, v graph.View, q graph.Question) (string, e
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "page %d, hidden %d, changed %v\n", page, a.Filtered, a.Changed)
+		fmt.Fprintf(&b, "page %d, hidden %d, changed %v, gaps %v\n", page, a.Filtered, a.Changed, a.Gaps)
 		for _, n := range a.Nodes {
 			fmt.Fprintf(&b, "%s %d %d %d\n", n.ID, n.Distance(), n.Upstream, n.Downstream)
 		}

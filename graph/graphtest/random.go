@@ -15,7 +15,9 @@ type Random struct {
 	Region string
 	// Now is the time around which events lie, in nanoseconds.
 	Now int64
-	n   int
+	// Unfiltered: questions have no filter on what nodes are.
+	Unfiltered bool
+	n          int
 }
 
 // NewRandom returns a source of deltas.
@@ -60,16 +62,24 @@ func (r *Random) Any() graph.ID {
 	return r.Table().ID()
 }
 
+// Names lists the data stores that the deltas may speak of.
+func (r *Random) Names() []graph.Name {
+	var names []graph.Name
+	for _, ns := range worldNamespaces {
+		for _, table := range worldTables {
+			names = append(names, graph.Name{Kind: graph.DataStoreKind, Region: r.Region, Namespace: ns, Name: table})
+		}
+	}
+	return names
+}
+
 // World lists the ids of all that the deltas may speak of.
 func (r *Random) World() []graph.ID {
 	var ids []graph.ID
-	for _, ns := range worldNamespaces {
-		for _, table := range worldTables {
-			n := graph.Name{Kind: graph.DataStoreKind, Region: r.Region, Namespace: ns, Name: table}
-			ids = append(ids, n.ID())
-			for _, c := range worldColumns {
-				ids = append(ids, n.Of(c).ID())
-			}
+	for _, n := range r.Names() {
+		ids = append(ids, n.ID())
+		for _, c := range worldColumns {
+			ids = append(ids, n.Of(c).ID())
 		}
 	}
 	for i := range worldJobs {

@@ -1,0 +1,85 @@
+// Package federation makes many regions one graph.Reader. A walk over it is the
+// walk that a single store would get: the same walker runs at the gateway, over
+// a sheet of flows that regions have sent, and what it misses there is fetched
+// in rounds. In each round every region is asked once, for all that is missed,
+// and walks on by itself as far as it can (graph.WalkLeg), so that the rounds
+// are as many as the borders on the way, and one.
+//
+//	Federation  the regions, and the names that cross their borders  federation.go
+//	view        one state of all regions that were asked              view.go
+//	sheet       what regions have sent                                sheet.go
+//	names       which names are one node                              names.go
+//	walk        flows from the sheet, global tables, what is missed   flows.go, tables.go
+//	round       asking regions, gaps                                  round.go
+//	nodes, find what nodes are, over regions                          nodes.go, find.go
+package federation
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"headwater/gateway/border"
+	"headwater/graph"
+)
+
+// A Region is a region as a gateway asks it. Its views should be
+// graph.LegViews; where they are not, its legs are walked here.
+type Region struct {
+	Name   string
+	Reader graph.Reader
+	// Mark, if set, returns the last mark that is known of the region.
+	Mark func() graph.Mark
+}
+
+// Options say what a federation is over. All are needed but Patience.
+type Options struct {
+	// Regions lists the regions at this moment.
+	Regions func() []Region
+	// Names is the border index at this moment.
+	Names func() *border.Index
+	// Patience bounds how long a region may take for one answer, so that the
+	// others are heard before the question's own time is up. Default: 3 s.
+	Patience time.Duration
+}
+
+// A Federation is a graph.Reader over regions. It is safe for use by many at
+// once.
+type Federation struct{ o Options }
+
+// New returns a federation.
+func New(o Options) (*Federation, error) {
+	if o.Regions == nil || o.Names == nil {
+		return nil, errors.New("federation: Options.Regions and Options.Names are needed")
+	}
+	if o.Patience == 0 {
+		o.Patience = 3 * time.Second
+	}
+	return &Federation{o}, nil
+}
+
+// View implements graph.Reader. Each region is asked for its state when a
+// question first needs it, and at once where it has to have come to a position;
+// the view keeps to that state from then on.
+func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) {
+	regions := slices.Clone(f.o.Regions())
+	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
+	v := &view{names: f.o.Names(), patience: f.o.Patience, at: at, sheet: newSheet()}
+	for _, r := range regions {
+		v.regions = append(v.regions, &region{Region: r})
+	}
+	v.resolver = graph.NewResolver(v, graph.Forever)
+	if len(at.AtLeast) > 0 {
+		_, err := v.ask(ctx, slices.Sorted(maps.Keys(at.AtLeast)), func(ctx context.Context, _ *region, view graph.LegView) error {
+			_, err := view.Nodes(ctx, nil, 0, func(graph.Node) error { return nil })
+			return err
+		})
+		if err != nil {
+			return nil, errors.Join(err, v.Close())
+		}
+	}
+	return v, nil
+}

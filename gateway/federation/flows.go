@@ -1,0 +1,196 @@
+package federation
+
+import (
+	"context"
+	"slices"
+
+	"headwater/gateway/border"
+	"headwater/graph"
+)
+
+// A place is a node of a region from which a walk goes in one direction.
+type place struct {
+	holder
+	dir graph.Direction
+}
+
+// A miss is how far from the root a walk came to a place of which something has
+// not been sent yet, and which lists that was; none: how it stands.
+type miss struct {
+	level int
+	lists []graph.LegAsk
+}
+
+type misses map[place]*miss
+
+// add notes that a walk came to a place.
+func (m misses) add(h holder, dir graph.Direction, level int) *miss {
+	at := place{h, dir}
+	if m[at] == nil {
+		m[at] = &miss{level: level}
+	}
+	m[at].level = min(m[at].level, level)
+	return m[at]
+}
+
+// A walking is a view for one walk.
+type walking struct {
+	*view
+	q      graph.LegQuestion
+	missed misses
+	// entered are places from which regions have been asked to walk.
+	entered map[place]bool
+}
+
+// Walking implements graph.Remote.
+func (v *view) Walking(q graph.LegQuestion) graph.Walking {
+	return &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}}
+}
+
+// Flows implements graph.View: flows that have been sent, and notes which have
+// not.
+func (w *walking) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := &expansion{view: w.view, ask: f, emit: emit, missed: w.missed}
+	return e.run(ctx, frontier)
+}
+
+// Flows implements graph.View: what has not been sent is fetched first.
+func (v *view) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
+	f.Level = 0
+	w := v.Walking(graph.LegQuestion{})
+	for {
+		if _, err := w.Flows(ctx, frontier, f, func([]graph.Flow) error { return nil }); err != nil {
+			return nil, err
+		}
+		if more, err := w.Fetch(ctx); err != nil {
+			return nil, err
+		} else if !more {
+			return w.Flows(ctx, frontier, f, emit)
+		}
+	}
+}
+
+// An expansion is one call of Flows.
+type expansion struct {
+	*view
+	ask    graph.Ask
+	emit   func([]graph.Flow) error
+	missed misses
+	batch  []graph.Flow
+	// lacking is what the flows lack of regions that could not be asked.
+	lacking []graph.Gap
+}
+
+func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, error) {
+	for _, id := range frontier {
+		node := e.node(id)
+		if !e.ask.ThroughDeleted && e.gone(node) {
+			continue
+		}
+		e.batch = e.batch[:0]
+		e.own(node, node, nil)
+		if t := e.tableOf(node); t != nil {
+			e.table(node, t)
+		}
+		if t := e.names.Table(node.Base()); t != nil {
+			for _, m := range t.Members {
+				e.own(node, node.WithBase(e.node(m.ID)), nil)
+			}
+		}
+		if len(e.batch) > 0 {
+			if err := e.emit(e.batch); err != nil {
+				return e.lacking, err
+			}
+		}
+	}
+	return e.lacking, ctx.Err()
+}
+
+// own adds the flows of a node, as all regions have them, as those of as; via
+// is the global table that they are said of.
+func (e *expansion) own(as, node graph.ID, via *border.Table) {
+	for _, h := range e.holders(node) {
+		e.lacking = joined(e.lacking, e.gaps(h.region))
+		if _, is := e.gap(h.region); is {
+			continue
+		}
+		l, ok := e.find(e.key(h))
+		if !ok {
+			e.miss(h)
+			continue
+		}
+		for i := range l.hops {
+			e.hop(as, h.region, l.leg, &l.hops[i], via)
+		}
+	}
+}
+
+func (e *expansion) key(h holder) listKey {
+	return listKey{h, e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly}
+}
+
+// miss notes that a region has to be asked for the flows of a node.
+func (e *expansion) miss(h holder) {
+	m := e.missed.add(h, e.ask.Dir, e.ask.Level)
+	m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
+}
+
+// hop adds one flow, unless the question leaves it out.
+func (e *expansion) hop(as graph.ID, region string, leg *graph.Leg, h *graph.LegHop, via *border.Table) {
+	by := &leg.Keys[h.By]
+	if e.ask.Kinds != 0 && h.Kinds != 0 && h.Kinds&e.ask.Kinds == 0 || len(e.ask.Origins) > 0 && !slices.Contains(e.ask.Origins, graph.System(by.Origin)) {
+		return
+	}
+	f := graph.Flow{From: as, Kinds: h.Kinds, Coarse: h.Coarse, By: *by}
+	if e.ask.Whole { // of columns too
+		f.From = leg.IDs[h.From].WithBase(as.Base())
+	}
+	if via != nil {
+		f.Via = via.ID
+	}
+	to := e.node(leg.IDs[h.To])
+	if t := e.names.Table(to.Base()); t != nil && len(t.Members) > 0 && f.From.Base() != t.ID {
+		f.Via = t.ID
+		for _, m := range e.spokenOf(t, region) {
+			f.To = to.WithBase(e.node(m.ID))
+			e.to(f)
+		}
+		return
+	}
+	f.To = to
+	e.to(f)
+}
+
+// to adds a flow whose other end is alive. Regions that have not said yet how
+// that end stands are asked: what it is, and whether it still is, can depend on
+// each that has a name of it.
+func (e *expansion) to(f graph.Flow) {
+	base := f.To.Base()
+	if base.Kind() == graph.DataStoreKind && (!e.known[holder{e.home[base], base}] || !e.plain(base)) {
+		for _, h := range e.holders(base) {
+			if _, is := e.gap(h.region); !is && !e.known[h] {
+				e.missed.add(h, e.ask.Dir, e.ask.Level+1)
+			}
+		}
+	}
+	if e.ask.ThroughDeleted || !e.gone(f.To) {
+		e.batch = append(e.batch, f)
+	}
+}
+
+// Resolve implements graph.View; regions that have not said yet what the name
+// stands for are asked in the next round.
+func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	node := w.node(id)
+	for _, h := range w.holders(node) {
+		if _, is := w.gap(h.region); is || w.known[holder{h.region, h.id.Base()}] {
+			continue
+		}
+		w.missed.add(h, graph.Downstream, w.q.Depth) // how it stands is enough
+	}
+	return node, nil
+}

@@ -1,0 +1,257 @@
+package federation
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"headwater/graph"
+)
+
+// maxLooks is how often nodes are looked for: each look may tell of names of
+// theirs that another region has.
+const maxLooks = 8
+
+// Nodes implements graph.View. Of a node that several regions have, what the
+// region says whose node it is counts first, then the others by name.
+func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
+	for range maxLooks {
+		v.mu.Lock()
+		questions := v.unknown(ids, want)
+		v.mu.Unlock()
+		if len(questions) == 0 {
+			break
+		}
+		if err := v.round(ctx, questions); err != nil {
+			return nil, err
+		}
+	}
+	v.mu.Lock()
+	nodes, gaps := v.described(ids)
+	v.mu.Unlock()
+	for i := range nodes {
+		if err := emit(nodes[i]); err != nil {
+			return gaps, err
+		}
+	}
+	return gaps, nil
+}
+
+// unknown asks each region for the nodes of which it has not said what it
+// knows.
+func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQuestion {
+	questions := map[string]*graph.LegQuestion{}
+	asked := map[holder]bool{}
+	for _, id := range ids {
+		node := v.node(id)
+		parts := v.parts(node)
+		if node.IsColumn() && !v.plain(node.Base()) {
+			parts = append(parts, v.parts(node.Base())...) // one of them has its name
+		}
+		for _, h := range parts {
+			if _, is := v.gap(h.region); is || asked[h] {
+				continue
+			}
+			if d := v.details[h]; d != nil && d.want|want == d.want {
+				continue
+			}
+			asked[h] = true
+			q := questions[h.region]
+			if q == nil {
+				q = &graph.LegQuestion{Details: true, Want: want}
+				questions[h.region] = q
+			}
+			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.id})
+		}
+	}
+	return questions
+}
+
+// parts are the holders of a node; those of a global table, which only some
+// region may speak of itself, are those of its members beside.
+func (v *view) parts(node graph.ID) []holder {
+	hs := v.holders(node)
+	if t := v.names.Table(node.Base()); t != nil {
+		for _, m := range t.Members {
+			hs = append(hs, v.holders(node.WithBase(v.node(m.ID)))...)
+		}
+	}
+	return hs
+}
+
+// described returns the nodes that ids stand for, each once, and which regions
+// could not be asked.
+func (v *view) described(ids []graph.ID) (nodes []graph.Node, gaps []graph.Gap) {
+	given := make(map[graph.ID]bool, len(ids))
+	for _, id := range ids {
+		node := v.node(id)
+		if given[node] {
+			continue
+		}
+		given[node] = true
+		var found []*graph.Node
+		hs := v.parts(node)
+		slices.SortStableFunc(hs, func(a, b holder) int {
+			return cmp.Or(cmp.Compare(btoi(a.id != node), btoi(b.id != node)), strings.Compare(a.region, b.region))
+		})
+		for _, h := range hs {
+			gaps = joined(gaps, v.gaps(h.region))
+			if d := v.details[h]; d != nil && d.Node != nil {
+				found = append(found, d.Node)
+			}
+		}
+		if n, ok := v.merged(node, found); ok {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, gaps
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// merged makes one node of what regions know of it, the first of them counting
+// most.
+func (v *view) merged(id graph.ID, found []*graph.Node) (graph.Node, bool) {
+	if len(found) == 0 {
+		return graph.Node{}, false
+	}
+	n := *found[0]
+	if len(found) == 1 && n.ID == id {
+		return n, true
+	}
+	if n.ID != id {
+		n.ID = id
+		column := n.Name.Column
+		if name, ok := v.nameOf(id.Base()); ok {
+			n.Name = name.Of(column)
+		}
+		n.Deleted = 0 // that is for the region to say whose node it is
+		if d := v.details[holder{v.home[id.Base()], id.Base()}]; d != nil && d.Node != nil {
+			n.Deleted = d.Deleted
+		}
+	}
+	n.Aliases = slices.Clone(n.Aliases)
+	columns := map[string]bool{}
+	n.Facts.Columns = slices.Clone(n.Facts.Columns)
+	for _, c := range n.Facts.Columns {
+		columns[strings.ToLower(c.Path)] = true
+	}
+	tags := map[[2]string]bool{}
+	n.Facts.Tags = slices.Clone(n.Facts.Tags)
+	for _, t := range n.Facts.Tags {
+		tags[[2]string{t.Column, t.Name}] = true
+	}
+	n.Seen = maps.Clone(n.Seen)
+	for _, o := range found[1:] {
+		n.Updated = max(n.Updated, o.Updated)
+		for _, s := range [...][2]*string{{&n.Facts.Kind, &o.Facts.Kind}, {&n.Facts.Platform, &o.Facts.Platform}, {&n.Facts.URL, &o.Facts.URL},
+			{&n.Facts.Description, &o.Facts.Description}} {
+			*s[0] = cmp.Or(*s[0], *s[1])
+		}
+		if len(n.Facts.Owners) == 0 {
+			n.Facts.Owners = o.Facts.Owners
+		}
+		if n.Column == nil {
+			n.Column = o.Column
+		}
+		for _, c := range o.Facts.Columns {
+			if p := strings.ToLower(c.Path); !columns[p] {
+				columns[p] = true
+				n.Facts.Columns = append(n.Facts.Columns, c)
+			}
+		}
+		for _, t := range o.Facts.Tags {
+			if k := [2]string{t.Column, t.Name}; !tags[k] {
+				tags[k] = true
+				n.Facts.Tags = append(n.Facts.Tags, t)
+			}
+		}
+		for k, b := range o.Seen {
+			if _, ok := n.Seen[k]; !ok {
+				if n.Seen == nil {
+					n.Seen = map[string][]byte{}
+				}
+				n.Seen[k] = b
+			}
+		}
+		n.Partitions = append(slices.Clip(n.Partitions), o.Partitions...)
+		n.Aliases = append(n.Aliases, o.Aliases...)
+	}
+	if !id.IsColumn() {
+		for _, o := range found {
+			if o.ID != id {
+				n.Aliases = append(n.Aliases, o.Name)
+			}
+		}
+	}
+	slices.SortFunc(n.Aliases, graph.Name.Compare)
+	n.Aliases = slices.Compact(n.Aliases)
+	slices.SortFunc(n.Partitions, func(a, b graph.Partition) int {
+		return cmp.Or(cmp.Compare(b.Name, a.Name), cmp.Compare(a.Created, b.Created))
+	})
+	n.Partitions = slices.CompactFunc(n.Partitions, func(a, b graph.Partition) bool { return a.Name == b.Name })
+	return n, true
+}
+
+// nameOf returns the name of a data store: as its region has it, or the catalog.
+func (v *view) nameOf(base graph.ID) (graph.Name, bool) {
+	if d := v.details[holder{v.home[base], base}]; d != nil && d.Node != nil {
+		return d.Name, true
+	}
+	return v.names.Name(base)
+}
+
+// Says implements graph.View.
+func (v *view) Says(ctx context.Context, subjects []graph.ID, emit func(graph.Said) error) ([]graph.Gap, error) {
+	of := map[string][]graph.ID{}
+	v.mu.Lock()
+	for _, s := range subjects {
+		if r, ok := v.home[s.Base()]; ok {
+			of[r] = append(of[r], s)
+			continue
+		}
+		for _, r := range v.regions {
+			of[r.Name] = append(of[r.Name], s)
+		}
+	}
+	v.mu.Unlock()
+	said := make(map[string][]graph.Said, len(of))
+	gaps, err := v.ask(ctx, slices.Sorted(maps.Keys(of)), func(ctx context.Context, r *region, opened graph.LegView) error {
+		var own []graph.Said
+		more, err := opened.Says(ctx, of[r.Name], func(s graph.Said) error {
+			own = append(own, s)
+			return nil
+		})
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		said[r.Name], r.behind = own, joined(r.behind, more)
+		return err
+	})
+	if err != nil {
+		return gaps, err
+	}
+	for _, r := range slices.Sorted(maps.Keys(said)) {
+		for _, s := range said[r] {
+			if err := emit(s); err != nil {
+				return gaps, err
+			}
+		}
+	}
+	return gaps, nil
+}
+
+func joined(gaps, more []graph.Gap) []graph.Gap {
+	for _, g := range more {
+		if !slices.Contains(gaps, g) {
+			gaps = append(slices.Clip(gaps), g)
+		}
+	}
+	return gaps
+}

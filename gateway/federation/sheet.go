@@ -1,0 +1,147 @@
+package federation
+
+import (
+	"slices"
+
+	"headwater/graph"
+)
+
+// A sheet is what regions have sent of the graph: lists of flows, and how
+// nodes stand. Ids are those of the regions.
+type sheet struct {
+	lists map[listKey]list
+	// absent have no flows in a region, and how the known stand it has said;
+	// details are what a region knows.
+	absent  map[holder]bool
+	known   map[holder]bool
+	details map[holder]*detail
+	// Of data stores and processes: home is the region that has them.
+	home     map[graph.ID]string
+	stands   map[graph.ID]graph.ID
+	standing map[graph.ID]graph.Standing
+}
+
+// A listKey says whose flows are listed, and which.
+type listKey struct {
+	holder
+	layer      graph.Layer
+	dir        graph.Direction
+	whole      bool
+	coarseOnly bool
+}
+
+// A list is a list of a leg.
+type list struct {
+	leg  *graph.Leg
+	hops []graph.LegHop
+}
+
+// A detail is what a region knows of a node; Node is nil where it knows of
+// none.
+type detail struct {
+	*graph.Node
+	want graph.Want
+}
+
+func newSheet() *sheet {
+	return &sheet{lists: map[listKey]list{}, absent: map[holder]bool{}, known: map[holder]bool{}, home: map[graph.ID]string{}, stands: map[graph.ID]graph.ID{}, standing: map[graph.ID]graph.Standing{}, details: map[holder]*detail{}}
+}
+
+// find returns a list: as it was sent, or from that of the whole data store.
+func (s *sheet) find(k listKey) (l list, ok bool) {
+	if l, ok = s.lists[k]; ok {
+		return l, true
+	}
+	if s.absent[k.holder] || s.absent[holder{k.region, k.id.Base()}] {
+		return l, true
+	}
+	if k.layer == graph.ColumnLayer && !k.whole {
+		of := k
+		of.id, of.whole = k.id.Base(), true
+		if l, ok = s.lists[of]; ok {
+			l.hops = slices.DeleteFunc(slices.Clone(l.hops), func(h graph.LegHop) bool { return l.leg.IDs[h.From] != k.id })
+			s.lists[k] = l
+			return l, true
+		}
+	}
+	return l, false
+}
+
+// merge takes in what a region has sent in answer to a question; it returns
+// how much of it was new.
+func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh int) {
+	before := len(v.known) + len(v.stands) + len(v.details) + len(v.absent)
+	defer func() { fresh += len(v.known) + len(v.stands) + len(v.details) + len(v.absent) - before }()
+	asked := make([]graph.ID, 0, len(q.Seeds)+1)
+	if !q.Root.IsZero() {
+		asked = append(asked, q.Root)
+	}
+	for _, s := range q.Seeds {
+		asked = append(asked, s.ID)
+	}
+	for _, a := range q.Lists {
+		asked = append(asked, a.ID)
+	}
+	for i, id := range asked[:min(len(asked), len(leg.Stands))] {
+		base, node := id.Base(), leg.Stands[i].Base()
+		v.known[holder{region, base}], v.known[holder{region, node}] = true, true
+		if base != node {
+			v.stands[base] = node
+		}
+	}
+	ends := make([]bool, len(leg.IDs)) // of flows: the region knows these
+	for i := range leg.Lists {
+		for j := range leg.Lists[i].Hops {
+			ends[leg.Lists[i].Hops[j].From], ends[leg.Lists[i].Hops[j].To] = true, true
+		}
+	}
+	for i, id := range leg.IDs {
+		if ends[i] {
+			base := id.Base()
+			v.home[base], v.known[holder{region, base}] = region, true
+		}
+	}
+	for _, k := range leg.Keys {
+		v.home[k.Subject.Base()] = region
+	}
+	for _, st := range leg.Standing {
+		v.home[st.Node] = region
+		v.standing[st.Node] = st
+		for _, n := range st.Names {
+			if n != st.Node {
+				v.home[n], v.stands[n], v.known[holder{region, n}] = region, st.Node, true
+			}
+		}
+	}
+	for _, id := range leg.Absent {
+		v.absent[holder{region, id}] = true
+	}
+	for i := range leg.Lists {
+		l := &leg.Lists[i]
+		k := listKey{holder{region, leg.IDs[l.Node]}, l.Layer, l.Dir, l.Whole, l.CoarseOnly}
+		if _, ok := v.lists[k]; !ok {
+			v.lists[k] = list{leg, l.Hops}
+			fresh++
+		}
+	}
+	if q.Details {
+		for _, id := range leg.Stands {
+			if at := (holder{region, id}); v.details[at] == nil || v.details[at].Node == nil {
+				v.details[at] = &detail{want: q.Want} // unless it is among them
+			}
+		}
+	}
+	for i := range leg.Nodes {
+		v.learn(region, &leg.Nodes[i], q.Want)
+	}
+	v.resolver = graph.NewResolver(v, graph.Forever)
+	return fresh
+}
+
+// learn notes what a region knows of a node.
+func (v *view) learn(region string, n *graph.Node, want graph.Want) {
+	v.home[n.ID.Base()] = region
+	if d := v.details[holder{region, n.ID}]; d == nil || d.Node == nil || d.want|want != d.want {
+		v.details[holder{region, n.ID}] = &detail{n, want}
+	}
+}

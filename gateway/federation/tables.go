@@ -1,0 +1,60 @@
+package federation
+
+import (
+	"slices"
+
+	"headwater/gateway/border"
+	"headwater/graph"
+)
+
+// tableOf returns the global table that a node is a member of, under any of
+// its names.
+func (v *view) tableOf(node graph.ID) *border.Table {
+	base := node.Base()
+	if t := v.names.TableOf(base); t != nil || base.Kind() != graph.DataStoreKind || v.plain(base) {
+		return t
+	}
+	names, _ := v.resolver.Members(base) // Links of this view have no errors
+	for _, n := range names {
+		if t := v.names.TableOf(n); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// spokenOf lists the members of a global table that a flow is about which a
+// region reports of the table itself: downstream such a flow writes it, and
+// upstream it reads it, seen from its other end.
+func (e *expansion) spokenOf(t *border.Table, region string) []border.Member {
+	if e.ask.Dir == graph.Downstream {
+		return t.Writes(region)
+	}
+	return t.Reads(region)
+}
+
+// table adds the flows of a global table to those of a member, as far as they
+// are about it: downstream who reads the table, upstream who writes it.
+func (e *expansion) table(node graph.ID, t *border.Table) {
+	for _, h := range e.holders(node.WithBase(t.ID)) {
+		members := t.Reads(h.region)
+		if e.ask.Dir == graph.Upstream {
+			members = t.Writes(h.region)
+		}
+		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.node(m.ID) == node.Base() }) {
+			continue
+		}
+		e.lacking = joined(e.lacking, e.gaps(h.region))
+		if _, is := e.gap(h.region); is {
+			continue
+		}
+		l, ok := e.find(e.key(h))
+		if !ok {
+			e.miss(h)
+			continue
+		}
+		for i := range l.hops {
+			e.hop(node, h.region, l.leg, &l.hops[i], t)
+		}
+	}
+}
