@@ -42,3 +42,11 @@ func walking(ctx context.Context, v View, q LegQuestion, f func(v View) error) e
 // pathsAhead is how many nodes a search for paths has fetched at a time from
 // each place that it enters.
 const pathsAhead = 2000
+
+// An Expecting is a Remote that can be told beforehand what will be asked: the
+// details of roots, one of which the walk q will then begin with, and of what
+// it reaches, where q wants details. It then asks for all of it at once.
+type Expecting interface {
+	Remote
+	Expect(q LegQuestion, roots []Name)
+}

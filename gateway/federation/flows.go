@@ -44,6 +44,11 @@ type walking struct {
 
 // Walking implements graph.Remote.
 func (v *view) Walking(q graph.LegQuestion) graph.Walking {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.expected != nil {
+		q.Details, q.Want = v.expected.Details, v.expected.Want
+	}
 	return &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}}
 }
 

@@ -44,6 +44,10 @@ func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit 
 func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQuestion {
 	questions := map[string]*graph.LegQuestion{}
 	asked := map[holder]bool{}
+	roots := map[graph.ID]bool{}
+	for id := range v.roots {
+		roots[v.node(id)] = true
+	}
 	for _, id := range ids {
 		node := v.node(id)
 		parts := v.parts(node)
@@ -63,7 +67,13 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 				q = &graph.LegQuestion{Details: true, Want: want}
 				questions[h.region] = q
 			}
-			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.id})
+			if roots[node] && q.Root.IsZero() { // the walk from it comes next
+				seeds := q.Seeds
+				*q = *v.expected
+				q.Root, q.Seeds, q.Details, q.Want = h.id, seeds, true, v.expected.Want|want
+				continue
+			}
+			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.id, Distance: graph.Unlimited})
 		}
 	}
 	return questions

@@ -23,6 +23,9 @@ type view struct {
 	mu sync.Mutex // guards all below
 	*sheet
 	resolver *graph.Resolver
+	// expected is the walk that will follow, from one of roots; nil: not known.
+	expected *graph.LegQuestion
+	roots    map[graph.ID]bool
 	closed   bool
 }
 
@@ -66,6 +69,20 @@ type local struct{ graph.View }
 
 func (l local) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
 	return graph.WalkLeg(ctx, l.View, q)
+}
+
+// Expect implements graph.Expecting.
+func (v *view) Expect(q graph.LegQuestion, roots []graph.Name) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.expected, v.roots = &q, map[graph.ID]bool{}
+	for _, n := range roots {
+		id := n.ID()
+		v.roots[id] = true
+		if _, ok := v.home[id.Base()]; !ok && v.named(n.Region) != nil {
+			v.home[id.Base()] = n.Region
+		}
+	}
 }
 
 // Marks has all regions; the mark of one that has not been
