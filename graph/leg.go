@@ -1,6 +1,9 @@
 package graph
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A LegQuestion asks a region for its leg of a walk: what the walk reaches
 // there from where it begins or enters, hop by hop, as the walker of the whole
@@ -17,6 +20,8 @@ type LegQuestion struct {
 	Depth       int
 	Kinds       Kinds // 0: all but Control
 	Origins     []string
+	// Lists are lists of flows that are wanted besides, whatever walks find.
+	Lists []LegAsk
 	// Enough is how many nodes are wanted: the level at which so many have been
 	// reached is the last. 0 is no bound.
 	Enough int
@@ -34,6 +39,14 @@ type LegSeed struct {
 	Dir      Direction // Downstream or Upstream
 }
 
+// A LegAsk asks for the flows of one name or node.
+type LegAsk struct {
+	ID                ID
+	Layer             Layer
+	Dir               Direction // Downstream or Upstream
+	Whole, CoarseOnly bool
+}
+
 // A Leg is what a region's part of a walk found: the lists of flows that were
 // read. Who has them all can walk without asking.
 type Leg struct {
@@ -43,11 +56,14 @@ type Leg struct {
 	// Keys are the contributions that hops are said by, by number.
 	Keys  []Key
 	Lists []LegList
-	// Stands are the nodes here that Root, if set, and each seed stand for.
+	// Stands are the nodes here that Root, if set, each seed and what each of
+	// the question's lists is asked of stand for.
 	Stands []ID
 	// Standing tells of the nodes that are deleted or have other names; all
 	// others among IDs have neither.
 	Standing []Standing
+	// Absent are of those the ones that have no flows here.
+	Absent []ID
 	// Nodes are the details.
 	Nodes []Node
 	// Late: ctx ended first; what there is is right.
@@ -87,4 +103,28 @@ type Standing struct {
 type LegView interface {
 	View
 	Leg(ctx context.Context, q LegQuestion) (*Leg, error)
+}
+
+// standingOf returns the standing of a data store.
+func standingOf(ctx context.Context, v View, node ID) (Standing, error) {
+	s := Standing{Node: node}
+	if own, ok := v.(*view); ok {
+		names, err := own.names(node)
+		if err != nil {
+			return s, err
+		}
+		_, live, err := own.live(node, false)
+		s.Names, s.Gone = names, !live
+		return s, err
+	}
+	_, err := v.Nodes(ctx, []ID{node}, 0, func(n Node) error {
+		s.Gone = n.Deleted != 0
+		s.Names = append(s.Names, n.ID)
+		for _, a := range n.Aliases {
+			s.Names = append(s.Names, a.ID())
+		}
+		slices.SortFunc(s.Names, ID.Compare)
+		return nil
+	})
+	return s, err
 }

@@ -1,0 +1,353 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// WalkLeg answers a LegQuestion over any view of a region.
+func WalkLeg(ctx context.Context, v View, q LegQuestion) (*Leg, error) {
+	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}}
+	if err := l.walk(ctx); err != nil {
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			return nil, err
+		}
+		l.leg.Late = true
+	}
+	if l.leg.Late {
+		// What is still wanted of what there is takes little.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lateDetails)
+		defer cancel()
+	}
+	if err := l.stand(ctx); err != nil {
+		return nil, err
+	}
+	return l.leg, l.details(ctx)
+}
+
+// A legWalk makes one leg.
+type legWalk struct {
+	view    View
+	q       LegQuestion
+	leg     *Leg
+	at      map[ID]uint32 // places in leg.IDs
+	keys    map[Key]uint32
+	lists   map[legListKey]bool
+	reached []ID // and asked for by name: details of them are wanted
+}
+
+// A legListKey says which list of a leg it is.
+type legListKey struct {
+	node       uint32
+	layer      Layer
+	dir        Direction
+	whole      bool
+	coarseOnly bool
+}
+
+func (l *legWalk) walk(ctx context.Context) error {
+	if !l.q.Root.IsZero() {
+		root, err := l.view.Resolve(ctx, l.q.Root)
+		if err != nil {
+			return err
+		}
+		l.leg.Stands = append(l.leg.Stands, root)
+		if err := l.root(ctx, root); err != nil {
+			return err
+		}
+	}
+	seeds := map[Direction][]Seed{}
+	for _, s := range l.q.Seeds {
+		id, err := l.view.Resolve(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		l.leg.Stands = append(l.leg.Stands, id)
+		l.reached = append(l.reached, id)
+		if s.Distance < l.q.Depth {
+			seeds[s.Dir] = append(seeds[s.Dir], Seed{id, s.Distance})
+		}
+	}
+	for _, dir := range []Direction{Upstream, Downstream} {
+		if err := l.enter(ctx, dir, seeds[dir]); err != nil {
+			return err
+		}
+	}
+	return l.list(ctx)
+}
+
+// list reads the lists that the question names.
+func (l *legWalk) list(ctx context.Context) error {
+	asks := map[LegAsk][]ID{}
+	var order []LegAsk
+	for _, a := range l.q.Lists {
+		id, err := l.view.Resolve(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		l.leg.Stands = append(l.leg.Stands, id)
+		if own := l.own(); own != nil && !hasHandle(own, id) {
+			l.leg.Absent = append(l.leg.Absent, id)
+			continue
+		}
+		ask := LegAsk{Layer: a.Layer, Dir: a.Dir, Whole: a.Whole, CoarseOnly: a.CoarseOnly}
+		if asks[ask] == nil {
+			order = append(order, ask)
+		}
+		asks[ask] = append(asks[ask], id)
+	}
+	for _, a := range order {
+		ids := asks[a]
+		slices.SortFunc(ids, ID.Compare)
+		r := l.recording(numbersOf(l.view, ids...))
+		var handles []Handle
+		for _, id := range slices.Compact(ids) {
+			h, _ := r.Handle(id)
+			handles = append(handles, h)
+		}
+		ask := Ask{Layer: a.Layer, Dir: a.Dir, Whole: a.Whole, CoarseOnly: a.CoarseOnly}
+		gaps, err := r.Hops(ctx, handles, &ask, nil, Emit{Hops: func([]Hop) error { return nil }})
+		if l.gaps(gaps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own returns the numbers that the view has; nil: none.
+func (l *legWalk) own() Numbers {
+	if n, ok := l.view.(numbered); ok {
+		return n.Numbers()
+	}
+	return nil
+}
+
+// root walks as GetLineage does from where the whole walk begins.
+func (l *legWalk) root(ctx context.Context, root ID) error {
+	q := Question{Root: root, Direction: l.q.Direction, Granularity: l.q.Granularity, Depth: l.q.Depth, Kinds: l.q.Kinds, Filter: NodeFilter{Origins: l.q.Origins}, Limit: l.q.Enough, NodesOnly: true}
+	if q.Granularity == DataStores {
+		q.Root = root.Base()
+	}
+	l.reached = append(l.reached, root, q.Root)
+	if own := l.own(); own != nil && !hasHandle(own, q.Root) && !hasHandle(own, q.Root.Base()) {
+		l.leg.Absent = append(l.leg.Absent, q.Root)
+		return nil
+	}
+	g := newGatherer(l.view, q)
+	defer g.release()
+	r := l.recording(g.g)
+	g.g = r
+	if err := g.start(ctx); err != nil {
+		return err
+	}
+	if err := g.walk(ctx); err != nil {
+		return err
+	}
+	l.leg.Late = l.leg.Late || g.late
+	for i := range g.nodes {
+		l.reached = append(l.reached, r.ID(g.nodes[i].h))
+	}
+	l.gaps(g.gaps)
+	for _, w := range g.walks {
+		l.gaps(w.gaps)
+	}
+	return nil
+}
+
+// enter walks from seeds in one direction.
+func (l *legWalk) enter(ctx context.Context, dir Direction, seeds []Seed) error {
+	own := l.own()
+	var ids []ID
+	var from []Seed
+	for _, s := range seeds {
+		if own != nil {
+			if _, ok := own.Handle(s.ID); !ok {
+				l.leg.Absent = append(l.leg.Absent, s.ID)
+				if !s.ID.IsColumn() {
+					continue
+				}
+				// What flows through its data store is of it too.
+				if s.ID = s.ID.Base(); !hasHandle(own, s.ID) {
+					l.leg.Absent = append(l.leg.Absent, s.ID)
+					continue
+				}
+			}
+		}
+		ids, from = append(ids, s.ID), append(from, s)
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	r := l.recording(numbersOf(l.view, ids...))
+	numbered := make([]hseed, len(from))
+	for i, s := range from {
+		h, _ := r.Handle(s.ID)
+		numbered[i] = hseed{h, s.Distance}
+	}
+	w := newWalker(r, numbered, WalkOptions{Direction: dir, Granularity: l.q.Granularity, Depth: l.q.Depth, Kinds: l.q.Kinds, Origins: l.q.Origins, ThroughDeleted: true}, nil)
+	defer w.release()
+	count := 0
+	for !w.done && (l.q.Enough == 0 || count < l.q.Enough) {
+		steps, err := w.step(ctx)
+		if err != nil {
+			return err
+		}
+		count += len(steps)
+		for _, h := range steps {
+			l.reached = append(l.reached, r.ID(h))
+		}
+	}
+	l.gaps(w.gaps)
+	return nil
+}
+
+func hasHandle(n Numbers, id ID) bool {
+	_, ok := n.Handle(id)
+	return ok
+}
+
+func (l *legWalk) gaps(gaps []Gap) {
+	for _, g := range gaps {
+		if !slices.Contains(l.leg.Gaps, g) {
+			l.leg.Gaps = append(l.leg.Gaps, g)
+		}
+	}
+}
+
+// place returns the place of a node in the leg.
+func (l *legWalk) place(id ID) uint32 {
+	i, ok := l.at[id]
+	if !ok {
+		i = uint32(len(l.leg.IDs))
+		l.at[id] = i
+		l.leg.IDs = append(l.leg.IDs, id)
+	}
+	return i
+}
+
+// stand tells what names the data stores of the leg have.
+func (l *legWalk) stand(ctx context.Context) error {
+	seen := map[ID]bool{}
+	for _, list := range [...][]ID{l.leg.Stands, l.leg.IDs} {
+		for _, id := range list {
+			if id = id.Base(); id.Kind() != DataStoreKind || seen[id] {
+				continue
+			}
+			seen[id] = true
+			s, err := standingOf(ctx, l.view, id)
+			if err != nil {
+				return err
+			}
+			if s.Gone || len(s.Names) > 1 {
+				l.leg.Standing = append(l.leg.Standing, s)
+			}
+		}
+	}
+	return nil
+}
+
+// details loads what is known of the nodes that were reached.
+func (l *legWalk) details(ctx context.Context) error {
+	if !l.q.Details {
+		return nil
+	}
+	slices.SortFunc(l.reached, ID.Compare)
+	l.reached = slices.DeleteFunc(slices.Compact(l.reached), ID.IsHub)
+	gaps, err := l.view.Nodes(ctx, l.reached, l.q.Want, func(n Node) error {
+		l.leg.Nodes = append(l.leg.Nodes, n)
+		return nil
+	})
+	l.gaps(gaps)
+	return err
+}
+
+// recording returns numbers that put into the leg what is read of them.
+func (l *legWalk) recording(n Numbers) *recorder {
+	return &recorder{Numbers: n, l: l, bys: map[uint32]uint32{}}
+}
+
+// lateDetails is how long a leg that ran out of time may still take to say what
+// it found.
+const lateDetails = 50 * time.Millisecond
+
+// A recorder is the numbers of a view that notes the lists which are read. It
+// reads them whole, and gives the walk what it asked for.
+type recorder struct {
+	Numbers
+	l      *legWalk
+	places marks // 1 + the place of a node in the leg
+	bys    map[uint32]uint32
+	kept   []Hop
+}
+
+func (r *recorder) place(h Handle) uint32 {
+	at := r.places.at(h)
+	if *at == 0 {
+		*at = r.l.place(r.ID(h)) + 1
+	}
+	return *at - 1
+}
+
+func (r *recorder) by(by uint32) uint32 {
+	i, ok := r.bys[by]
+	if !ok {
+		key := r.By(by)
+		if i, ok = r.l.keys[key]; !ok {
+			i = uint32(len(r.l.leg.Keys))
+			r.l.keys[key] = i
+			r.l.leg.Keys = append(r.l.leg.Keys, key)
+		}
+		r.bys[by] = i
+	}
+	return i
+}
+
+func (r *recorder) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit Emit) ([]Gap, error) {
+	lists := make(map[Handle]*LegList, len(frontier))
+	for _, h := range frontier {
+		key := legListKey{r.place(h), f.Layer, f.Dir, f.Whole, f.CoarseOnly}
+		if r.l.lists[key] { // by a walk before this one
+			continue
+		}
+		lists[h] = &LegList{Node: key.node, Layer: f.Layer, Dir: f.Dir, Whole: f.Whole, CoarseOnly: f.CoarseOnly}
+	}
+	ask := Ask{Layer: f.Layer, Dir: f.Dir, Whole: f.Whole, CoarseOnly: f.CoarseOnly, ThroughDeleted: true}
+	gaps, err := r.Numbers.Hops(ctx, frontier, &ask, nil, Emit{Hops: func(hops []Hop) error {
+		r.kept = r.kept[:0]
+		for i := range hops {
+			h := hops[i]
+			of := h.From
+			if f.Whole {
+				of = r.Base(of)
+			}
+			if list := lists[of]; list != nil {
+				list.Hops = append(list.Hops, LegHop{From: r.place(h.From), To: r.place(h.To), By: r.by(h.By), Kinds: h.Kinds, Coarse: h.Coarse})
+			}
+			if f.wants(h.Kinds, r.By(h.By).Origin) {
+				r.kept = append(r.kept, h)
+			}
+		}
+		if len(r.kept) == 0 {
+			return nil
+		}
+		return emit.Hops(r.kept)
+	}})
+	if err != nil {
+		return gaps, err // what was read of the lists is not whole
+	}
+	for _, h := range frontier {
+		if list := lists[h]; list != nil {
+			r.l.leg.Lists = append(r.l.leg.Lists, *list)
+			r.l.lists[legListKey{list.Node, f.Layer, f.Dir, f.Whole, f.CoarseOnly}] = true
+		}
+	}
+	return gaps, nil
+}
+
+// wants reports whether a hop of these kinds is asked for.
+func (f *Ask) wants(kinds Kinds, origin string) bool {
+	return (f.Kinds == 0 || kinds == 0 || kinds&f.Kinds != 0) && (len(f.Origins) == 0 || slices.Contains(f.Origins, System(origin)))
+}
