@@ -33,6 +33,7 @@ var layout = map[string][]string{
 
 	"region":     {"graph", "ingest", "region/log"},
 	"region/log": {"graph"},
+	"region/rpc": {"graph"},
 
 	"gateway/border":     {"gateway/catalog", "graph"},
 	"gateway/cache":      {"graph"},
@@ -62,6 +63,7 @@ var homes = map[string][]string{
 	"github.com/prometheus/client_golang": {"cmd/headwater"},
 	"github.com/vikstrous/dataloadgen":    {"gateway/api"},
 	"github.com/vektah/gqlparser/v2":      {"gateway/api"},
+	"github.com/klauspost/compress":       {"region/rpc"},
 	"github.com/google/go-cmp":            {},
 	"pgregory.net/rapid":                  {},
 	"go.uber.org/goleak":                  {},

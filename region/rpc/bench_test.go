@@ -1,0 +1,200 @@
+package rpc
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"headwater/graph"
+	"headwater/graph/graphtest"
+	"headwater/graph/pebble"
+)
+
+// platform returns a store of a generated platform of 3,000 tasks.
+func platform(b *testing.B) (*pebble.Store, *graphtest.Platform) {
+	b.Helper()
+	s, err := pebble.Open(b.TempDir(), pebble.Options{Region: "eu"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	p := &graphtest.Platform{Tasks: 3000, Seed: 1, Region: "eu"}
+	deltas := make([]graph.Delta, p.Tasks)
+	for i := range deltas {
+		deltas[i] = p.Delta(i, 0)
+	}
+	for part := range slices.Chunk(deltas, 500) {
+		graphtest.Feed(b, s, part...)
+	}
+	return s, p
+}
+
+func hopsOf(l *graph.Leg) (n int) {
+	for i := range l.Lists {
+		n += len(l.Lists[i].Hops)
+	}
+	return n
+}
+
+// legOf returns a question whose leg has near to so many hops, and the leg.
+func legOf(b *testing.B, s graph.Reader, p *graphtest.Platform, granularity graph.Granularity, hops int) (best graph.LegQuestion, leg *graph.Leg) {
+	b.Helper()
+	v, err := s.View(b.Context(), graph.At{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	nearest := math.MaxInt
+	for i := 0; i < p.Tasks; i += 20 {
+		for depth := 1; depth <= 8; depth++ {
+			t := p.Table(i)
+			q := graph.LegQuestion{Granularity: granularity, Depth: depth, Direction: graph.Both}
+			q.Root = graph.Name{Kind: graph.DataStoreKind, Region: "eu", Namespace: t.Namespace, Name: t.Name}.ID()
+			l, err := graph.WalkLeg(b.Context(), v, q)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := hopsOf(l)
+			if far := max(n, hops) - min(n, hops); far < nearest {
+				nearest, best, leg = far, q, l
+			}
+			if n > hops {
+				break
+			}
+		}
+	}
+	if err := v.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return best, leg
+}
+
+var granularities = map[string]graph.Granularity{"tables": graph.DataStores, "columns": graph.Columns}
+
+// BenchmarkLegForm writes and reads legs of some 10,000 hops, without a
+// network. bytes/hop is with ids and all; the last is as it is sent.
+func BenchmarkLegForm(b *testing.B) {
+	s, p := platform(b)
+	f := &frames{defaultMaxFrame}
+	for name, granularity := range granularities {
+		_, leg := legOf(b, s, p, granularity, 10_000)
+		hops := float64(hopsOf(leg))
+		var plain, sent [][]byte
+		write := func(compress bool) {
+			var items coder
+			plain, sent = plain[:0], sent[:0]
+			if err := writeLeg(leg, func(code func(*coder)) error {
+				code(&items)
+				if len(items.b) > fullFrame {
+					plain = append(plain, items.b)
+					items.b = nil
+				}
+				return nil
+			}); err != nil {
+				b.Fatal(err)
+			}
+			plain = append(plain, items.b)
+			if !compress {
+				return
+			}
+			for _, payload := range plain {
+				frame, err := f.append(nil, frameItems, payload)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sent = append(sent, frame)
+			}
+		}
+		size := func(frames [][]byte) (n float64) {
+			for _, frame := range frames {
+				n += float64(len(frame))
+			}
+			return n / hops
+		}
+		read := func() {
+			r := legReader{most: math.MaxInt}
+			for _, payload := range plain {
+				if err := r.read(payload); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if hopsOf(&r.leg) != int(hops) {
+				b.Fatal("hops are missing")
+			}
+		}
+		for step, do := range map[string]func(){"write": func() { write(false) }, "write and compress": func() { write(true) }, "read": read} {
+			write(true)
+			b.Run(name+"/"+step, func(b *testing.B) {
+				for b.Loop() {
+					do()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/hops, "ns/hop")
+				b.ReportMetric(size(plain), "bytes/hop")
+				if len(sent) > 0 {
+					b.ReportMetric(size(sent), "sent-bytes/hop")
+				}
+				b.ReportMetric(hops/float64(len(leg.IDs)), "hops/node")
+			})
+		}
+	}
+}
+
+// BenchmarkLoopback asks over the loopback: one small question, and legs of
+// some 10,000 hops, which the region walks each time or has at hand.
+func BenchmarkLoopback(b *testing.B) {
+	s, p := platform(b)
+	c, _ := connect(b, HandlerOptions{Reader: s})
+	v := open(b, c)
+	id := graph.ID{1}
+	b.Run("resolve", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := v.Resolve(b.Context(), id); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("view, resolve, close", func(b *testing.B) {
+		for b.Loop() {
+			v, err := c.View(b.Context(), graph.At{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := v.Resolve(b.Context(), id); err != nil {
+				b.Fatal(err)
+			}
+			if err := v.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for name, granularity := range granularities {
+		q, leg := legOf(b, s, p, granularity, 10_000)
+		ready, _ := connect(b, HandlerOptions{Reader: of(&fake{leg: func(context.Context, graph.LegQuestion) (*graph.Leg, error) { return leg, nil }})})
+		near, err := s.View(b.Context(), graph.At{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for way, walk := range map[string]func() (*graph.Leg, error){
+			"walked here":           func() (*graph.Leg, error) { return graph.WalkLeg(b.Context(), near, q) },
+			"walked there and sent": func() (*graph.Leg, error) { return v.Leg(b.Context(), q) },
+			"sent":                  func() (*graph.Leg, error) { return open(b, ready).Leg(b.Context(), q) },
+		} {
+			b.Run("leg of "+name+"/"+way, func(b *testing.B) {
+				for b.Loop() {
+					l, err := walk()
+					if err != nil || hopsOf(l) != hopsOf(leg) {
+						b.Fatalf("%d hops, %v", hopsOf(l), err)
+					}
+				}
+				b.ReportMetric(float64(hopsOf(leg)), "hops")
+			})
+		}
+		if err := near.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package rpc
+
+import (
+	"fmt"
+	"math"
+
+	"headwater/graph"
+)
+
+// A legReader puts a leg together again. Whatever the bytes are, the places in
+// it are within its IDs and Keys.
+type legReader struct {
+	leg     graph.Leg
+	heads   [][idHead]byte
+	origins []string
+	// size is how many bytes have been read; most how many may be.
+	size, most int
+}
+
+// read reads the parts of one frame.
+func (r *legReader) read(payload []byte) error {
+	if r.size += len(payload); r.size > r.most {
+		return fmt.Errorf("a leg of more than %d bytes: %w", r.most, errTooLarge)
+	}
+	c := &coder{b: payload, decode: true}
+	for len(c.b) > 0 {
+		switch part := c.take(1)[0]; part {
+		case legIDs:
+			r.ids(c, &r.leg.IDs)
+		case legStands:
+			r.ids(c, &r.leg.Stands)
+		case legAbsent:
+			r.ids(c, &r.leg.Absent)
+		case legKeys:
+			r.keys(c)
+		case legLists:
+			r.lists(c)
+		case legStanding:
+			var s graph.Standing
+			codeStanding(c, &s)
+			r.leg.Standing = append(r.leg.Standing, s)
+		case legNode:
+			var n graph.Node
+			codeNode(c, &n)
+			r.leg.Nodes = append(r.leg.Nodes, n)
+		default:
+			return fmt.Errorf("a leg's part of kind %d: %w", part, errMessage)
+		}
+	}
+	return c.end()
+}
+
+// id reads what numberer.id wrote.
+func (r *legReader) id(c *coder) (id graph.ID) {
+	n := c.next()
+	switch head := n >> 1; {
+	case head < uint64(len(r.heads)):
+		copy(id[:], r.heads[head][:])
+	case head == uint64(len(r.heads)):
+		copy(id[:], c.take(idHead))
+		r.heads = append(r.heads, [idHead]byte(id[:]))
+	default:
+		c.fail()
+	}
+	if n&1 != 0 {
+		copy(id[idHead:], c.take(uint64(idSize-idHead)))
+	}
+	return id
+}
+
+func (r *legReader) ids(c *coder, to *[]graph.ID) {
+	n := c.next()
+	if n > uint64(len(c.b)) || uint64(len(*to))+n > math.MaxUint32 {
+		c.fail()
+		return
+	}
+	for i := uint64(0); i < n && !c.bad; i++ {
+		*to = append(*to, r.id(c))
+	}
+}
+
+func (r *legReader) keys(c *coder) {
+	n := c.next()
+	if n > uint64(len(c.b)/keySize) || uint64(len(r.leg.Keys))+n > math.MaxUint32 {
+		c.fail()
+		return
+	}
+	for range n {
+		subject, origin := r.id(c), c.next()
+		if origin == uint64(len(r.origins)) {
+			var s string
+			c.string(&s)
+			r.origins = append(r.origins, s)
+		}
+		if c.bad || origin >= uint64(len(r.origins)) {
+			c.fail()
+			return
+		}
+		r.leg.Keys = append(r.leg.Keys, graph.Key{Subject: subject, Origin: r.origins[origin]})
+	}
+}
+
+func (r *legReader) lists(c *coder) {
+	n := c.next()
+	if n > uint64(len(c.b)/listSize) {
+		c.fail()
+		return
+	}
+	first := len(r.leg.Lists)
+	pieces := make([]graph.LegList, n) // 48 bytes each, for 3
+	more := false
+	total := uint64(0)
+	counts := make([]uint64, n)
+	for i := range pieces {
+		node, flags := c.next(), c.next()
+		counts[i] = c.next()
+		p := &pieces[i]
+		*p = graph.LegList{Node: uint32(node), Layer: graph.Layer(flags & listLayer), Whole: flags&listWhole != 0, CoarseOnly: flags&listCoarse != 0}
+		if flags&listUpstream != 0 {
+			p.Dir = graph.Upstream
+		}
+		if flags&listMore != 0 {
+			// Only the first can go on with what another item began.
+			if more = i == 0 && first > 0 && r.leg.Lists[first-1].Node == p.Node; !more {
+				c.fail()
+			}
+		}
+		if c.bad || node >= uint64(len(r.leg.IDs)) || p.Layer < graph.TableLayer || p.Layer > graph.ControlLayer || flags >= listMore<<1 || counts[i] > uint64(len(c.b)) {
+			c.fail()
+			return
+		}
+		total += counts[i]
+	}
+	if total > uint64(len(c.b)/hopSize) {
+		c.fail()
+		return
+	}
+	hops := make([]graph.LegHop, total) // 16 bytes each, for 4
+	rest := hops
+	for i := range pieces {
+		pieces[i].Hops, rest = rest[:counts[i]:counts[i]], rest[counts[i]:]
+		if len(pieces[i].Hops) == 0 {
+			pieces[i].Hops = nil
+		}
+	}
+	r.hops(c, pieces, hops)
+	if c.bad {
+		return
+	}
+	if more {
+		last := &r.leg.Lists[first-1]
+		last.Hops = append(last.Hops, pieces[0].Hops...)
+		pieces = pieces[1:]
+	}
+	r.leg.Lists = append(r.leg.Lists, pieces...)
+}
+
+// hops reads the columns of the hops of pieces, which lie one after another in
+// hops.
+func (r *legReader) hops(c *coder, pieces []graph.LegList, hops []graph.LegHop) {
+	ids, keys := int64(len(r.leg.IDs)), int64(len(r.leg.Keys))
+	ok := true
+	for i := range pieces {
+		node := int64(pieces[i].Node)
+		for j := range pieces[i].Hops {
+			from := node + c.near()
+			ok = ok && from >= 0 && from < ids
+			pieces[i].Hops[j].From = uint32(from)
+		}
+	}
+	var last int64
+	for i := range hops {
+		last += c.near()
+		ok = ok && last >= 0 && last < ids
+		hops[i].To = uint32(last)
+	}
+	last = 0
+	for i := range hops {
+		last += c.near()
+		ok = ok && last >= 0 && last < keys
+		hops[i].By = uint32(last)
+	}
+	for i := range hops {
+		x := c.next()
+		ok = ok && x>>1 <= math.MaxUint16
+		hops[i].Kinds, hops[i].Coarse = graph.Kinds(x>>1), x&1 != 0
+	}
+	if !ok {
+		c.fail()
+	}
+}

@@ -1,0 +1,224 @@
+package rpc
+
+import (
+	"time"
+
+	"headwater/graph"
+)
+
+// A leaseID names a view at the region. The client draws it, so that it can
+// close a view whose first answer never came.
+type leaseID [16]byte
+
+// A question is what comes before the arguments of each method.
+type question struct {
+	region string // that is meant
+	lease  leaseID
+	// fresh: no answer has come under this lease, so it may be opened.
+	fresh bool
+	at    graph.At
+}
+
+func codeLeaseID(c *coder, l *leaseID) {
+	if c.decode {
+		copy(l[:], c.take(uint64(len(l))))
+	} else {
+		c.b = append(c.b, l[:]...)
+	}
+}
+
+func (q *question) code(c *coder) {
+	c.string(&q.region)
+	codeLeaseID(c, &q.lease)
+	if c.bool(&q.fresh); !q.fresh {
+		return
+	}
+	dict(c, &q.at.AtLeast, (*coder).uint)
+	has := !q.at.AsOf.IsZero()
+	if c.bool(&has); !has {
+		return
+	}
+	nanos := q.at.AsOf.UnixNano()
+	if number(c, &nanos); c.decode {
+		q.at.AsOf = time.Unix(0, nanos).UTC()
+	}
+}
+
+// A head begins an answer: which region and state it is of.
+type head struct {
+	region string
+	// opening tells two views apart that were opened under one lease.
+	opening uint64
+	marks   map[string]graph.Mark
+}
+
+func (h *head) code(c *coder) {
+	c.string(&h.region)
+	c.uint(&h.opening)
+	codeMarks(c, &h.marks)
+}
+
+func codeMarks(c *coder, marks *map[string]graph.Mark) {
+	dict(c, marks, func(c *coder, m *graph.Mark) {
+		c.uint(&m.Position)
+		c.uint(&m.Revision)
+	})
+}
+
+// An ending is the end of an answer that is whole.
+type ending struct {
+	gaps []graph.Gap
+	late bool // of a leg
+}
+
+func (e *ending) code(c *coder) {
+	slice(c, &e.gaps, 2, func(c *coder, g *graph.Gap) {
+		c.string(&g.Region)
+		c.string(&g.Reason)
+	})
+	c.bool(&e.late)
+}
+
+func (s *Status) code(c *coder) {
+	c.string(&s.Region)
+	c.string(&s.Epoch)
+	codeMarks(c, &s.Marks)
+	c.uint(&s.Lag)
+	c.bool(&s.Healthy)
+	c.string(&s.Trouble)
+}
+
+// A nodesQuestion is the arguments of Nodes, and of Says, which has no want.
+type nodesQuestion struct {
+	ids  []graph.ID
+	want graph.Want
+}
+
+func (q *nodesQuestion) code(c *coder) {
+	slice(c, &q.ids, idSize, codeID)
+	small(c, &q.want)
+}
+
+type flowsQuestion struct {
+	frontier []graph.ID
+	ask      graph.Ask
+}
+
+func (q *flowsQuestion) code(c *coder) {
+	slice(c, &q.frontier, idSize, codeID)
+	small(c, &q.ask.Layer)
+	small(c, &q.ask.Dir)
+	c.bool(&q.ask.Whole)
+	c.bool(&q.ask.CoarseOnly)
+	small(c, &q.ask.Kinds)
+	slice(c, &q.ask.Origins, 1, (*coder).string)
+	c.bool(&q.ask.ThroughDeleted)
+}
+
+type conflictsQuestion struct {
+	after graph.ID
+	limit int
+}
+
+func (q *conflictsQuestion) code(c *coder) {
+	c.id(&q.after)
+	number(c, &q.limit)
+}
+
+func codeQuery(c *coder, q *graph.Query) {
+	c.string(&q.Text)
+	c.bool(&q.DataStores)
+	c.bool(&q.Columns)
+	c.bool(&q.Processes)
+	c.string(&q.Namespace)
+	c.string(&q.Tag)
+	number(c, &q.Limit)
+	c.string(&q.After)
+}
+
+func codeLegQuestion(c *coder, q *graph.LegQuestion) {
+	c.id(&q.Root)
+	slice(c, &q.Seeds, idSize+2, func(c *coder, s *graph.LegSeed) {
+		c.id(&s.ID)
+		number(c, &s.Distance)
+		small(c, &s.Dir)
+	})
+	small(c, &q.Direction)
+	small(c, &q.Granularity)
+	number(c, &q.Depth)
+	small(c, &q.Kinds)
+	slice(c, &q.Origins, 1, (*coder).string)
+	slice(c, &q.Lists, idSize+4, func(c *coder, l *graph.LegAsk) {
+		c.id(&l.ID)
+		small(c, &l.Layer)
+		small(c, &l.Dir)
+		c.bool(&l.Whole)
+		c.bool(&l.CoarseOnly)
+	})
+	number(c, &q.Enough)
+	c.bool(&q.Details)
+	small(c, &q.Want)
+}
+
+func codePage(c *coder, p *graph.Page) {
+	slice(c, &p.IDs, idSize, codeID)
+	c.string(&p.Next)
+}
+
+func codeName(c *coder, n *graph.Name) { value(c, n, graph.AppendName, graph.DecodeName) }
+
+func codeConflict(c *coder, v *graph.Conflict) {
+	codeName(c, &v.Name)
+	slice(c, &v.Targets, 3, codeName)
+}
+
+func codeNode(c *coder, n *graph.Node) {
+	c.id(&n.ID)
+	codeName(c, &n.Name)
+	value(c, &n.Facts, graph.AppendFacts, graph.DecodeFacts)
+	slice(c, &n.Aliases, 3, codeName)
+	column := n.Column != nil
+	if c.bool(&column); column {
+		if c.decode {
+			n.Column = &graph.Field{}
+		}
+		c.string(&n.Column.Path)
+		c.string(&n.Column.Type)
+		c.string(&n.Column.Description)
+		number(c, &n.Column.Ordinal)
+	}
+	dict(c, &n.Seen, (*coder).bytes)
+	slice(c, &n.Partitions, 2, func(c *coder, p *graph.Partition) {
+		c.string(&p.Name)
+		number(c, &p.Created)
+	})
+	number(c, &n.Updated)
+	number(c, &n.Deleted)
+}
+
+func codeFlow(c *coder, f *graph.Flow) {
+	c.id(&f.From)
+	c.id(&f.To)
+	small(c, &f.Kinds)
+	c.bool(&f.Coarse)
+	c.id(&f.By.Subject)
+	c.string(&f.By.Origin)
+}
+
+// flowSize is the least that a flow takes.
+const flowSize = 3*idSize + 3
+
+func codeFlows(c *coder, flows *[]graph.Flow) { slice(c, flows, flowSize, codeFlow) }
+
+func codeSaid(c *coder, s *graph.Said) {
+	value(c, &s.Record, graph.AppendRecord, graph.DecodeRecord)
+	holds := s.Content != nil
+	if c.bool(&holds); holds {
+		if c.decode {
+			s.Content = &graph.Content{}
+		}
+		value(c, s.Content, graph.AppendContent, graph.DecodeContent)
+	}
+	c.bool(&s.Provisional)
+	number(c, &s.From)
+}
