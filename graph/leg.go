@@ -1,6 +1,9 @@
 package graph
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A LegQuestion asks a region for its leg of a walk: what the walk reaches
 // there from where it begins or enters, hop by hop, as the walker of the whole
@@ -48,6 +51,8 @@ type Leg struct {
 	// Standing tells of the nodes that are deleted or have other names; all
 	// others among IDs have neither.
 	Standing []Standing
+	// Absent are seeds that have no flows here.
+	Absent []ID
 	// Nodes are the details.
 	Nodes []Node
 	// Late: ctx ended first; what there is is right.
@@ -87,4 +92,28 @@ type Standing struct {
 type LegView interface {
 	View
 	Leg(ctx context.Context, q LegQuestion) (*Leg, error)
+}
+
+// standingOf returns the standing of a data store.
+func standingOf(ctx context.Context, v View, node ID) (Standing, error) {
+	s := Standing{Node: node}
+	if own, ok := v.(*view); ok {
+		names, err := own.names(node)
+		if err != nil {
+			return s, err
+		}
+		_, live, err := own.live(node, false)
+		s.Names, s.Gone = names, !live
+		return s, err
+	}
+	_, err := v.Nodes(ctx, []ID{node}, 0, func(n Node) error {
+		s.Gone = n.Deleted != 0
+		s.Names = append(s.Names, n.ID)
+		for _, a := range n.Aliases {
+			s.Names = append(s.Names, a.ID())
+		}
+		slices.SortFunc(s.Names, ID.Compare)
+		return nil
+	})
+	return s, err
 }
