@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A Planned is what one delta does. Without a Change it only touches: the
 // record and what was seen are refreshed, the revision stands still.
@@ -86,20 +83,25 @@ type (
 // Nodes lists the nodes whose answers the change may alter, sorted: the base
 // of each, not its columns.
 func (c *Change) Nodes() []ID {
-	set := map[ID]bool{c.Key.Subject: true}
-	for _, e := range c.Flows {
-		set[e.Row.Node.Base()] = true
+	ids := make([]ID, 0, 1+len(c.Flows)+len(c.Pieces)+2*len(c.Aliases)+len(c.Lives))
+	ids = append(ids, c.Key.Subject)
+	for i := range c.Flows {
+		// The rows of a data store's columns follow each other.
+		if id := c.Flows[i].Row.Node.Base(); id != ids[len(ids)-1] {
+			ids = append(ids, id)
+		}
 	}
-	for _, e := range c.Pieces {
-		set[e.Node] = true
+	for i := range c.Pieces {
+		ids = append(ids, c.Pieces[i].Node)
 	}
-	for _, e := range c.Aliases {
-		set[e.From], set[e.To] = true, true
+	for i := range c.Aliases {
+		ids = append(ids, c.Aliases[i].From, c.Aliases[i].To)
 	}
-	for _, e := range c.Lives {
-		set[e.Node] = true
+	for i := range c.Lives {
+		ids = append(ids, c.Lives[i].Node)
 	}
-	return slices.SortedFunc(maps.Keys(set), ID.Compare)
+	slices.SortFunc(ids, ID.Compare)
+	return slices.Compact(ids)
 }
 
 // Visible reports whether readers can see the change. Parts alone are not

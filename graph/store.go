@@ -160,6 +160,17 @@ type Batch struct {
 	Region  string
 	Changes []Change
 	Touches []Touch
+	// Stream are the entries of the region's change stream that tell of the
+	// changes, for stores that keep one.
+	Stream []StreamEntry
+}
+
+// A StreamEntry is one entry of a region's change stream as stores keep it.
+// They know no more of it than that entries count up from the one before; the
+// first may have any number but 0.
+type StreamEntry struct {
+	Sequence uint64
+	Value    []byte
 }
 
 // A Query is a search: which names have the text as a prefix, or in them.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headwater/graph"
+	"headwater/region/bus"
 	"headwater/region/log"
 )
 
@@ -19,7 +20,6 @@ const (
 	batchBytes   = 2 << 20
 	trimEvery    = 2 * time.Second
 	syncEvery    = time.Minute
-	sweepEvery   = time.Hour
 )
 
 // syncer is what a store can do that applies without syncing.
@@ -57,7 +57,7 @@ func (n *Node) apply(ctx context.Context) error {
 	}()
 	always := context.WithoutCancel(ctx)
 	defer func() { _ = n.derived.release() }() // it was only read
-	w := writing{mark: n.mark()}
+	w := n.resume()
 	for {
 		from := w.mark.Position + 1
 		_, last := n.log.Bounds()
@@ -67,7 +67,7 @@ func (n *Node) apply(ctx context.Context) error {
 				if !n.pause(ctx, err) {
 					return err
 				}
-				w = writing{mark: n.mark()}
+				w = n.resume()
 				continue
 			}
 			if ctx.Err() != nil {
@@ -101,16 +101,17 @@ func (n *Node) apply(ctx context.Context) error {
 			if !n.pause(ctx, err) {
 				return err
 			}
-			w = writing{mark: n.mark()}
+			w = n.resume()
 		}
 	}
 }
 
 // A writing is the batch that is being written, if there is one.
 type writing struct {
-	// mark is the state after it.
-	mark graph.Mark
-	done chan error // nil: there is none
+	// mark is the state after it, and cursor the place in the change stream.
+	mark   graph.Mark
+	cursor bus.Cursor
+	done   chan error // nil: there is none
 	// state is the overlay of the batches that were planned since it was made.
 	state   *graph.State
 	batches int
@@ -145,7 +146,7 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 		}
 		w.state, w.batches = graph.NewState(), 0
 	}
-	b, touches, err := n.planBatch(ctx, w.state, w.mark, entries)
+	b, cursor, touches, err := n.planBatch(ctx, w, entries)
 	if err == nil {
 		err = n.appendAgain(ctx)
 	}
@@ -157,8 +158,8 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 	}
 	w.batches++
 	before := w.mark
-	w.mark, w.done = b.Mark, make(chan error, 1)
-	go func(done chan<- error) { done <- n.write(ctx, before, b, touches) }(w.done)
+	w.mark, w.cursor, w.done = b.Mark, cursor, make(chan error, 1)
+	go func(done chan<- error) { done <- n.write(ctx, before, b, cursor, touches) }(w.done)
 	if !w.gently {
 		return nil
 	}
@@ -168,7 +169,7 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 }
 
 // write applies a batch and tells those that wait for it.
-func (n *Node) write(ctx context.Context, before graph.Mark, b graph.Batch, touches int) error {
+func (n *Node) write(ctx context.Context, before graph.Mark, b graph.Batch, cursor bus.Cursor, touches int) error {
 	if err := n.store.Apply(ctx, b); err != nil {
 		return fmt.Errorf("apply from %d: %w", before.Position+1, err)
 	}
@@ -177,7 +178,7 @@ func (n *Node) write(ctx context.Context, before graph.Mark, b graph.Batch, touc
 	n.Stats.Touches.Add(uint64(touches))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.applied, n.trouble = b.Mark, nil
+	n.applied, n.cursor, n.trouble = b.Mark, cursor, nil
 	close(n.moved)
 	n.moved = make(chan struct{})
 	return nil
@@ -187,6 +188,13 @@ func (n *Node) mark() graph.Mark {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.applied
+}
+
+// resume returns what to go on from: what has been written.
+func (n *Node) resume() writing {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return writing{mark: n.applied, cursor: n.cursor}
 }
 
 func (n *Node) note(oldest time.Time) {
@@ -228,6 +236,9 @@ func (n *Node) trimNowAndThen(stop <-chan struct{}) {
 		if err := n.trim(all); err != nil {
 			n.o.Log.Error("cut the log", "region", n.o.Region, "err", err)
 		}
+		if err := n.trimStream(time.Now()); err != nil {
+			n.o.Log.Error("cut the change stream", "region", n.o.Region, "err", err)
+		}
 	}
 }
 
@@ -245,10 +256,10 @@ func (n *Node) trim(all bool) (err error) {
 	return n.log.Trim(m.Position)
 }
 
-// planBatch plans the entries over an overlay as one batch, and counts the
-// deltas that only touch.
-func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mark, entries []log.Entry) (b graph.Batch, touches int, err error) {
-	b = graph.Batch{Region: n.o.Region, Mark: mark}
+// planBatch plans the entries over an overlay as one batch. It returns the
+// place in the change stream behind it, and counts the deltas that only touch.
+func (n *Node) planBatch(ctx context.Context, w *writing, entries []log.Entry) (b graph.Batch, cursor bus.Cursor, touches int, err error) {
+	b, cursor = graph.Batch{Region: n.o.Region, Mark: w.mark}, w.cursor
 	var all []*graph.Delta
 	for i := range entries {
 		for j := range entries[i].Deltas {
@@ -261,8 +272,8 @@ func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mar
 		}
 	}
 	// What is damaged shows again, one by one, below.
-	if err := graph.LoadFor(ctx, n.store, state, all...); err != nil && !damaged(err) {
-		return b, 0, err
+	if err := graph.LoadFor(ctx, n.store, w.state, all...); err != nil && !damaged(err) {
+		return b, cursor, 0, err
 	}
 	planned := 0
 	add := func(p graph.Planned) {
@@ -271,18 +282,24 @@ func (n *Node) planBatch(ctx context.Context, state *graph.State, mark graph.Mar
 	}
 	for i := range entries {
 		e := &entries[i]
+		before, changes := b.Mark.Revision, len(b.Changes)
 		for j := range e.Deltas {
-			err := n.planOne(ctx, state, &e.Deltas[j], add)
+			err := n.planOne(ctx, w.state, &e.Deltas[j], add)
 			if err != nil && isFault(err) {
 				err = n.bury(e, j, err)
 			}
 			if err != nil {
-				return b, 0, err
+				return b, cursor, 0, err
 			}
 		}
 		b.Mark.Position = e.Offset
+		if b.Mark.Revision != before && n.keeper != nil {
+			entry, kept := bus.Make(cursor, b.Mark, e.Appended.UnixNano(), b.Changes[changes:])
+			b.Stream = append(b.Stream, kept)
+			cursor = entry.Cursor()
+		}
 	}
-	return b, planned - len(b.Changes), nil
+	return b, cursor, planned - len(b.Changes), nil
 }
 
 // planOne plans a delta, and what follows from it; planned takes them.
@@ -349,51 +366,4 @@ func (n *Node) bury(e *log.Entry, index int, reason error) error {
 	n.o.Log.Error("set aside as a dead letter", "region", n.o.Region, "offset", e.Offset, "index", index, "subject", e.Deltas[index].Subject.String(), "err", reason)
 	n.Stats.Dead.Add(1)
 	return n.log.Bury(log.DeadLetter{Offset: e.Offset, Index: uint32(index), At: e.Appended, Reason: reason.Error(), Delta: e.Deltas[index]})
-}
-
-// Sweep asks, now and then, that what has ended longer ago than the retention
-// be forgotten, until ctx ends.
-func (n *Node) Sweep(ctx context.Context) error {
-	if n.o.Retention < 0 {
-		return nil
-	}
-	for {
-		if err := n.SweepOnce(ctx, time.Now().Add(-n.o.Retention)); err != nil && ctx.Err() == nil {
-			n.o.Log.Error("forget what has ended", "region", n.o.Region, "err", err)
-		}
-		select {
-		case <-time.After(sweepEvery):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// SweepOnce asks that what ended before a time be forgotten.
-func (n *Node) SweepOnce(ctx context.Context, before time.Time) error {
-	horizon := before.UnixNano()
-	var events [][]graph.Delta
-	flush := func() error {
-		_, err := n.append(ctx, events)
-		events = nil
-		return err
-	}
-	for r, err := range n.store.Contributions(ctx, graph.Key{}) {
-		if err != nil {
-			return err
-		}
-		if !r.Expires(horizon) {
-			continue
-		}
-		events = append(events, []graph.Delta{{Subject: r.Subject, Origin: r.Origin, State: graph.Expiring, Time: horizon}})
-		if len(events) == 256 {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	return flush()
 }

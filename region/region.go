@@ -4,6 +4,7 @@
 //	Append  → log (one sync for many) → receipt
 //	apply   → load → plan over the overlay of the batch → Store.Apply
 //	derive  → what follows from the SQL of a process, and again when a schema or a name changes
+//	stream  → each entry that readers can see is told to those who follow (region/bus)
 //	View    → waits until what was asked for is applied
 //
 // What can't be planned is set aside as a dead letter. What presses back:
@@ -25,6 +26,7 @@ import (
 
 	"headwater/graph"
 	"headwater/ingest"
+	"headwater/region/bus"
 	"headwater/region/log"
 )
 
@@ -42,6 +44,11 @@ type Options struct {
 	// MinFree is the free space, in bytes, below which intake refuses.
 	// Default: 1 GiB; less than 0 is none.
 	MinFree int64
+	// StreamEntries and StreamAge bound how much of the change stream is kept:
+	// so many entries, and none older. Default: 1,000,000 and 24 hours; less
+	// than 0 is no bound.
+	StreamEntries int
+	StreamAge     time.Duration
 	// Free returns the free space of the data's disk, in bytes. Default: asks
 	// the file system of Dir.
 	Free func() (int64, error)
@@ -67,6 +74,12 @@ func (o *Options) defaults() {
 	}
 	if o.MinFree == 0 {
 		o.MinFree = 1 << 30
+	}
+	if o.StreamEntries == 0 {
+		o.StreamEntries = 1_000_000
+	}
+	if o.StreamAge == 0 {
+		o.StreamAge = 24 * time.Hour
 	}
 	if o.Plan == nil {
 		o.Plan = graph.Plan
@@ -99,7 +112,11 @@ type Stats struct {
 type Node struct {
 	o     Options
 	store graph.Store
-	log   *log.Log
+	// keeper is the store if it keeps the change stream, else nil.
+	keeper bus.Keeper
+	log    *log.Log
+	// known is the end of the log when the node was made.
+	known uint64
 	Stats Stats
 
 	inFlight atomic.Int64
@@ -110,6 +127,7 @@ type Node struct {
 
 	mu       sync.Mutex // guards all below
 	applied  graph.Mark
+	cursor   bus.Cursor    // behind the newest entry of the change stream
 	moved    chan struct{} // closed, and made anew, when applied moves
 	oldest   time.Time     // when the oldest entry that waits was appended
 	trouble  error         // why applying stands still, if it does
@@ -133,6 +151,9 @@ func New(store graph.Store, l *log.Log, o Options) (*Node, error) {
 		return nil, err
 	}
 	n.applied = mark
+	if err := n.openStream(); err != nil {
+		return nil, fmt.Errorf("region %q: %w", o.Region, err)
+	}
 	derives, err := l.Kept(keptDerives)
 	if err != nil {
 		return nil, err
@@ -148,6 +169,7 @@ func New(store graph.Store, l *log.Log, o Options) (*Node, error) {
 			return nil, err
 		}
 	}
+	n.known = last
 	return n, nil
 }
 
@@ -240,33 +262,6 @@ func (n *Node) Intake() error {
 		return fmt.Errorf("%d entries wait: %w", lag, ingest.ErrOverloaded)
 	}
 	return nil
-}
-
-// freeSpace remembers the free space for a moment: asking for each event
-// would cost more than the event.
-type freeSpace struct {
-	mu    sync.Mutex
-	asked time.Time
-	err   error
-}
-
-func (f *freeSpace) check(o *Options) error {
-	if o.MinFree < 0 {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now := time.Now(); now.Sub(f.asked) > 200*time.Millisecond {
-		f.asked, f.err = now, nil
-		free, err := o.Free()
-		switch {
-		case err != nil:
-			o.Log.Warn("ask for free space", "dir", o.Dir, "err", err)
-		case free < o.MinFree:
-			f.err = fmt.Errorf("%d MiB are free, %d are kept: %w", free>>20, o.MinFree>>20, ingest.ErrNoSpace)
-		}
-	}
-	return f.err
 }
 
 // WaitApplied implements ingest.Sink.

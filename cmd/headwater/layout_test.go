@@ -31,9 +31,13 @@ var layout = map[string][]string{
 	"ingest/sql/score":  {"ingest/sql", "ingest/sql/syntax"},
 	"ingest/derive":     {"graph", "ingest/sql", "ingest/sql/syntax"},
 
-	"region":     {"graph", "ingest", "region/log"},
-	"region/log": {"graph"},
-	"region/rpc": {"graph"},
+	"region":              {"graph", "ingest", "region/bus", "region/log"},
+	"region/log":          {"graph"},
+	"region/bus":          {"graph"},
+	"region/bus/bustest":  {"graph", "region/bus"},
+	"region/bus/embedded": {"graph", "region/bus"},
+	"region/bus/kafka":    {"graph", "region/bus"},
+	"region/rpc":          {"graph"},
 
 	"gateway/border":     {"gateway/catalog", "graph"},
 	"gateway/cache":      {"graph"},
@@ -61,11 +65,12 @@ var homes = map[string][]string{
 	"github.com/go-json-experiment/json":  {"ingest/openlineage", "ingest/source"},
 	"go.yaml.in/yaml/v3":                  {"cmd/headwater"},
 	"github.com/prometheus/client_golang": {"cmd/headwater"},
+	"github.com/twmb/franz-go":            {"region/bus/kafka"},
 	"github.com/vikstrous/dataloadgen":    {"gateway/api"},
 	"github.com/vektah/gqlparser/v2":      {"gateway/api"},
 	"github.com/klauspost/compress":       {"region/rpc"},
-	"github.com/google/go-cmp":            {},
-	"pgregory.net/rapid":                  {},
+	"github.com/google/go-cmp":            {"region/bus/bustest"},
+	"pgregory.net/rapid":                  {"region/bus/bustest"},
 	"go.uber.org/goleak":                  {},
 }
 

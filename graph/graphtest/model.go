@@ -25,6 +25,7 @@ type Model struct {
 	names   map[graph.ID]graph.Name
 	seen    map[graph.ID]map[string]stamped
 	slices  map[graph.ID]map[string]int64
+	stream  []graph.StreamEntry
 	rows    *modelRows // nil: to be derived
 	cons    map[graph.Key]*lockedContribution
 }
@@ -79,6 +80,7 @@ func (m *Model) Apply(_ context.Context, b graph.Batch) error {
 		return nil
 	}
 	m.mark, m.rows = b.Mark, nil
+	m.stream = append(m.stream, b.Stream...)
 	for i := range b.Changes {
 		c := &b.Changes[i]
 		delete(m.cons, c.Key)

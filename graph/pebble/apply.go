@@ -36,7 +36,7 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 		if c.Visible() {
 			revision++
 			entry := Change{Position: b.Mark.Position, By: c.Key, Nodes: c.Nodes()}
-			a.set(a.begin(spaceStream).u64(revision), entry.encode()...)
+			a.set(a.begin(spaceChange).u64(revision), entry.encode()...)
 		}
 	}
 	for i := range b.Touches {
@@ -44,12 +44,15 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 			return fmt.Errorf("apply touch of %s by %s: %w", b.Touches[i].Key.Subject, b.Touches[i].Key.Origin, err)
 		}
 	}
+	for i := range b.Stream {
+		a.set(a.begin(spaceStream).u64(b.Stream[i].Sequence), b.Stream[i].Value...)
+	}
 	a.set(append(a.begin(spaceMeta), metaMark[1:]...), key(nil).u64(b.Mark.Position).u64(b.Mark.Revision)...)
 	w := a.batch()
 	defer func() { _ = w.Close() }() // it only gives its memory back
-	// Cut the stream a thousand at a time.
+	// Cut the changes a thousand at a time.
 	if keep := s.o.KeepChanges; revision > keep && revision/1000 != s.mark.Revision/1000 {
-		_ = w.DeleteRange(space(spaceStream), space(spaceStream).u64(revision-keep), nil)
+		_ = w.DeleteRange(space(spaceChange), space(spaceChange).u64(revision-keep), nil)
 	}
 	if err := w.Commit(pebble.NoSync); err != nil {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)

@@ -9,20 +9,20 @@ import (
 	"headwater/graph"
 )
 
-// A Change is one entry of the change stream: which contribution made which
-// revision, and the nodes whose answers it may alter.
+// A Change tells which contribution made which revision, and the nodes whose
+// answers it may alter.
 type Change struct {
 	Revision, Position uint64
 	By                 graph.Key
 	Nodes              []graph.ID
 }
 
-// Changes yields the entries of the change stream after a revision, in order.
-// The stream is cut at Options.KeepChanges: a first entry that does not follow
-// the revision asked for tells that some are gone.
+// Changes yields the changes after a revision, in order. They are cut at
+// Options.KeepChanges: a first one that does not follow the revision asked for
+// tells that some are gone.
 func (s *Store) Changes(ctx context.Context, after uint64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		err := scan(s.db, space(spaceStream), func(rest, v []byte) (bool, error) {
+		err := scan(s.db, space(spaceChange), func(rest, v []byte) (bool, error) {
 			c := Change{Revision: binary.BigEndian.Uint64(rest)}
 			if c.Revision <= after {
 				return true, nil

@@ -27,7 +27,8 @@ import (
 //	t suffix 00 id                          → the text before the suffix
 //	v end-of-word 00 start-of-word            search: the words there are, from inside
 //	o column-hash column                      search: columns by their path
-//	z revision                              → change stream entry
+//	z revision                              → which nodes it touched
+//	y sequence                              → entry of the region's change stream
 const (
 	spaceMeta         = 'M'
 	spaceRecord       = 'c'
@@ -47,7 +48,8 @@ const (
 	spaceSuffix       = 't'
 	spaceWord         = 'v'
 	spaceColumn       = 'o'
-	spaceStream       = 'z'
+	spaceChange       = 'z'
+	spaceStream       = 'y'
 )
 
 const idLen = len(graph.ID{})

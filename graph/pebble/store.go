@@ -8,7 +8,8 @@
 //	state.go   the graph after one batch, which views share
 //	topology.go its flows in memory: opened, followed, checkpointed
 //	search.go  names by prefix, word and substring
-//	changes.go the change stream
+//	changes.go which nodes each revision touched
+//	stream.go  the region's change stream
 //	writer.go  the writes of a batch, in order
 //	merge.go   what is only seen
 //	there.go   what need not be looked for
@@ -56,8 +57,8 @@ type Options struct {
 	FactsBytes int64
 	// OnDisk: flows are read from disk, not kept in memory.
 	OnDisk bool
-	// KeepChanges is how many entries of the change stream are kept. Default:
-	// 1,000,000.
+	// KeepChanges is of how many revisions it is kept which nodes they touched.
+	// Default: 1,000,000.
 	KeepChanges uint64
 	// FS is the file system. Default: the machine's.
 	FS  vfs.FS

@@ -1,0 +1,94 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"headwater/graph"
+	"headwater/region/bus"
+)
+
+// A Stream is the change stream of a region as its topic has it.
+type Stream struct {
+	Options
+	// Names answers snapshots: the region itself (embedded.Client). A topic
+	// tells what has changed, not all that there is.
+	Names bus.Stream
+	// Silence is after how long without a record it is ErrSilent. It is more
+	// than the Options.Idle of what is published. Default: 15 s.
+	Silence time.Duration
+}
+
+var _ bus.Stream = (*Stream)(nil)
+
+// atOnce is how many records are read at a time.
+const atOnce = 1024
+
+// Follow implements bus.Stream. What is filtered out has come all the same.
+func (s *Stream) Follow(ctx context.Context, c bus.Cursor, f bus.Filter, emit func([]bus.Entry) error) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if err := s.follow(ctx, c, f.Wants(), emit); err != nil {
+		return fmt.Errorf("changes of %q from %s/%d: %w", s.Region, s.Topic, s.Partition, err)
+	}
+	return nil
+}
+
+func (s *Stream) follow(ctx context.Context, c bus.Cursor, wants *bus.Wants, emit func([]bus.Entry) error) error {
+	q, err := openPartition(ctx, &s.Options)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	offset, err := q.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	q.read(offset)
+	silence := s.Silence
+	if silence == 0 {
+		silence = 15 * time.Second
+	}
+	p := place{at: c}
+	for {
+		patience, cancel := context.WithTimeoutCause(ctx, silence, fmt.Errorf("%w for %s", bus.ErrSilent, silence))
+		records, err := q.poll(patience, atOnce)
+		cancel()
+		if err != nil {
+			return err
+		}
+		var entries []bus.Entry
+		var refused error
+		for _, k := range records {
+			r, err := recordOf(&s.Options, k)
+			if err != nil {
+				return err
+			}
+			e, err := p.take(&r)
+			if err != nil {
+				refused = err
+				break
+			}
+			if e != nil {
+				wants.Entry(e)
+				entries = append(entries, *e)
+			}
+		}
+		if len(entries) > 0 {
+			if err := emit(entries); err != nil {
+				return err
+			}
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+}
+
+// Snapshot implements bus.Stream: the region answers it. Its cursor may be
+// ahead of the topic, which then comes to it.
+func (s *Stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
+	return s.Names.Snapshot(ctx, f, emit)
+}
