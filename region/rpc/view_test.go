@@ -168,7 +168,7 @@ func TestGraphQuestionsOverTheNetwork(t *testing.T) {
 	}
 	c, _ := connect(t, HandlerOptions{Reader: m})
 	for range 100 {
-		question, answers, err := graphtest.Ask(soon(t), r, m, far{m, c})
+		question, answers, err := graphtest.Ask[graph.Reader](soon(t), r, m, far{m, c})
 		if err != nil {
 			t.Fatal(err)
 		}
