@@ -48,5 +48,11 @@ const pathsAhead = 2000
 // it reaches, where q wants details. It then asks for all of it at once.
 type Expecting interface {
 	Remote
-	Expect(q LegQuestion, roots []Name)
+	// Expect is given the regions of roots, where they are known.
+	Expect(q LegQuestion, roots map[ID]string)
+}
+
+// Leg returns the leg of the walk that answers q, as far as q says.
+func (q *Question) Leg() LegQuestion {
+	return LegQuestion{Root: q.Root, Direction: q.Direction, Granularity: q.Granularity, Depth: q.Depth, Kinds: q.Kinds, Origins: q.Filter.Origins, Enough: q.Limit}
 }

@@ -254,6 +254,11 @@ func (l *legWalk) details(ctx context.Context) error {
 	if !l.q.Details {
 		return nil
 	}
+	if l.q.Granularity == Columns {
+		for _, id := range l.reached {
+			l.reached = append(l.reached, id.Base())
+		}
+	}
 	slices.SortFunc(l.reached, ID.Compare)
 	l.reached = slices.DeleteFunc(slices.Compact(l.reached), ID.IsHub)
 	gaps, err := l.view.Nodes(ctx, l.reached, l.q.Want, func(n Node) error {

@@ -71,8 +71,7 @@ const (
 // answer is whole, what was found so far, nearest first, is the answer, and
 // it says so.
 func GetLineage(ctx context.Context, v View, q Question) (a *Answer, err error) {
-	leg := LegQuestion{Root: q.Root, Direction: q.Direction, Granularity: q.Granularity, Depth: q.Depth, Kinds: q.Kinds, Origins: q.Filter.Origins, Enough: q.Limit}
-	err = walking(ctx, v, leg, func(v View) error {
+	err = walking(ctx, v, q.Leg(), func(v View) error {
 		a, err = lineage(ctx, v, q)
 		return err
 	})

@@ -24,6 +24,7 @@ type config struct {
 	Data      string   `yaml:"data"`
 	Region    string   `yaml:"region"`
 	Token     string   `yaml:"token"`
+	Cluster   string   `yaml:"clusterToken"`
 	Retention duration `yaml:"retention"`
 	MinFree   size     `yaml:"minFree"`
 	Cache     size     `yaml:"cache"`
@@ -51,6 +52,9 @@ type config struct {
 			Name      string `yaml:"name"`
 		} `yaml:"tables"`
 	} `yaml:"sql"`
+
+	// asRegion: gateways are answered.
+	asRegion bool
 }
 
 type name struct {
@@ -137,10 +141,16 @@ func (z *size) String() string {
 
 func (z *size) UnmarshalYAML(n *yaml.Node) error { return onLine(n, z.Set(n.Value)) }
 
-// flags adds the flags of a server, and returns a function that reads the
-// configuration once they have been parsed.
-func (c *config) flags(f *flag.FlagSet) func() error {
-	*c = defaultConfig()
+// A configuration is what can be configured of one command.
+type configuration interface {
+	settings() []setting
+	// check says which setting can't be followed.
+	check() error
+}
+
+// configure adds the flags of a configuration, whose values are the defaults,
+// and returns a function that reads it once they have been parsed.
+func configure(f *flag.FlagSet, c configuration) func() error {
 	file := f.String("config", os.Getenv("HEADWATER_CONFIG"), "read a YAML `file` of settings; flags and HEADWATER_… variables win over it")
 	set := c.settings()
 	values := map[string]string{}
@@ -156,7 +166,7 @@ func (c *config) flags(f *flag.FlagSet) func() error {
 	}
 	return func() error {
 		if *file != "" {
-			if err := c.read(*file); err != nil {
+			if err := readSettings(*file, c); err != nil {
 				return err
 			}
 		}
@@ -206,7 +216,7 @@ type setting struct {
 }
 
 func (c *config) settings() []setting {
-	return []setting{
+	set := []setting{
 		{"listen", "`address` to listen on", (*text)(&c.Listen)},
 		{"data", "`folder` for the data; it is made where it is not there", (*text)(&c.Data)},
 		{"region", "`name` of the region", (*text)(&c.Region)},
@@ -218,6 +228,10 @@ func (c *config) settings() []setting {
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
 	}
+	if c.asRegion {
+		set = append(set, setting{"cluster-token", "`token` that regions and gateways show each other; none is wanted where it is empty", (*text)(&c.Cluster)})
+	}
+	return set
 }
 
 type text string
@@ -225,7 +239,8 @@ type text string
 func (t *text) Set(s string) error { *t = text(s); return nil }
 func (t *text) String() string     { return string(*t) }
 
-func (c *config) read(file string) error {
+// readSettings reads a YAML file of settings.
+func readSettings(file string, c configuration) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err

@@ -26,7 +26,8 @@ func readConfig(t *testing.T, file string, args ...string) (config, error) {
 	var c config
 	f := flag.NewFlagSet("serve", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	read := c.flags(f)
+	c = defaultConfig()
+	read := configure(f, &c)
 	if err := f.Parse(args); err != nil {
 		return c, err
 	}

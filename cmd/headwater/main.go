@@ -26,7 +26,9 @@ type command struct {
 func commands(out, log io.Writer) []command {
 	return []command{
 		{"demo", "", "a whole platform with sample data, to look around in", demoCommand(out, log)},
-		{"serve", "", "one region in one process: intake, graph, GraphQL", serveCommand(log)},
+		{"serve", "", "one region in one process: intake, graph, GraphQL", serveCommand(log, false)},
+		{"region", "", "one of many regions: what serve is, and it answers gateways", serveCommand(log, true)},
+		{"gateway", "", "one of the gateways that answer over all regions", gatewayCommand(log)},
 		{"load", "FILE|FOLDER ...", "send OpenLineage events from files to a server", loadCommand(out, log)},
 		{"lineage", "NAMESPACE NAME[#COLUMN]", "ask a server where data comes from and what it feeds", lineageCommand(out)},
 		{"sql", "FILE|- | score FILE | chain NAMESPACE NAME#COLUMN", "the lineage of a SQL script, without a server", sqlCommand(os.Stdin, out)},

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"headwater/gateway"
 	"headwater/graph/topology"
 )
 
@@ -18,20 +19,76 @@ type metrics struct {
 	failed   *prometheus.CounterVec
 }
 
-func newMetrics(s *server) *metrics {
+// queryMetrics are those of the API, and of the process.
+func queryMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		queries: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "headwater_query_seconds", Help: "How long fields of Query took to answer.",
 			Buckets: prometheus.ExponentialBuckets(0.00002, 2.5, 16)}, []string{"field"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "headwater_query_errors_total", Help: "Fields of Query that answered an error."}, []string{"field"}),
 	}
-	counter := func(name, help string, value func() float64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
-	}
-	gauge := func(name, help string, value func() float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-	}
 	m.registry.MustRegister(m.queries, m.failed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) counter(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}
+
+func (m *metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// A regionsCollector tells how a gateway sees the regions.
+type regionsCollector struct {
+	gateway   *gateway.Gateway
+	up, heard *prometheus.Desc
+	positions *prometheus.Desc
+}
+
+func (c *regionsCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.up
+	ch <- c.heard
+	ch <- c.positions
+}
+
+func (c *regionsCollector) Collect(ch chan<- prometheus.Metric) {
+	for _, r := range c.gateway.Followed() {
+		up := 0.0
+		if r.Err == nil && !r.Heard.IsZero() {
+			up = 1
+		}
+		ch <- prometheus.MustNewConstMetric(c.up, prometheus.GaugeValue, up, r.Name)
+		if !r.Heard.IsZero() {
+			ch <- prometheus.MustNewConstMetric(c.heard, prometheus.GaugeValue, time.Since(r.Heard).Seconds(), r.Name)
+		}
+		ch <- prometheus.MustNewConstMetric(c.positions, prometheus.GaugeValue, float64(r.Mark.Position), r.Name)
+	}
+}
+
+func newGatewayMetrics(g *gateway.Gateway) *metrics {
+	m := queryMetrics()
+	m.registry.MustRegister(&regionsCollector{g,
+		prometheus.NewDesc("headwater_region_followed", "Whether a region's stream of changes is followed.", []string{"region"}, nil),
+		prometheus.NewDesc("headwater_region_silence_seconds", "How long ago a region's stream was heard of.", []string{"region"}, nil),
+		prometheus.NewDesc("headwater_region_position", "Entry of a region's log up to which it is known to have applied all.", []string{"region"}, nil)})
+	m.gauge("headwater_border_names", "Names that stand for data stores of other regions, or for global tables.", func() float64 { return float64(g.Names().Len()) })
+	m.gauge("headwater_catalog_version", "Changes that the catalog has seen.", func() float64 {
+		state, _ := g.Catalog.Now()
+		return float64(state.Version())
+	})
+	m.gauge("headwater_catalog_leads", "Whether this gateway leads.", func() float64 {
+		if g.Catalog.Leads() {
+			return 1
+		}
+		return 0
+	})
+	return m
+}
+
+func newMetrics(s *server) *metrics {
+	m := queryMetrics()
+	counter, gauge := m.counter, m.gauge
 	st, in := &s.node.Stats, &s.intake.Stats
 	counter("headwater_events_accepted_total", "Events acknowledged over HTTP.", func() float64 { return float64(in.Accepted.Load()) })
 	counter("headwater_events_rejected_total", "Events answered with 400.", func() float64 { return float64(in.Rejected.Load()) })

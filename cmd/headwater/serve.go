@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -23,14 +24,19 @@ import (
 	"headwater/ingest/openlineage"
 	"headwater/ingest/source"
 	"headwater/region"
+	"headwater/region/bus/embedded"
 	"headwater/region/log"
+	"headwater/region/rpc"
 	"headwater/web"
 )
 
-func serveCommand(logTo io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
+// serveCommand runs one region in one process. As a region it also answers
+// gateways.
+func serveCommand(logTo io.Writer, asRegion bool) func(*flag.FlagSet) func(context.Context, []string) error {
 	return func(f *flag.FlagSet) func(context.Context, []string) error {
-		var c config
-		read := c.flags(f)
+		c := defaultConfig()
+		c.asRegion = asRegion
+		read := configure(f, &c)
 		return func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return errUsage
@@ -72,9 +78,11 @@ type server struct {
 	deriver *derive.Deriver
 	answers *cache.Cache
 	intake  *source.HTTP
-	http    *http.Server
-	ln      net.Listener
-	ready   ready
+	// asked answers gateways; nil where the region is served alone.
+	asked *rpc.Handler
+	http  *http.Server
+	ln    net.Listener
+	ready ready
 }
 
 // open opens all that a server stands on, and listens. run closes it.
@@ -110,7 +118,8 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
 		return nil, err
 	}
-	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
+	s.http = rpc.NewServer(handler, nil)
+	s.http.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelDebug)
 	return s, nil
 }
 
@@ -120,6 +129,9 @@ func (s *server) close() error {
 		if err := s.ln.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if s.asked != nil {
+		errs = append(errs, s.asked.Close())
 	}
 	if s.queue != nil {
 		errs = append(errs, s.queue.Close())
@@ -159,8 +171,39 @@ func (s *server) routes() (http.Handler, error) {
 	mux.Handle("/metrics", m.handler())
 	mux.HandleFunc("/healthz", s.healthz)
 	mux.HandleFunc("/readyz", s.readyz)
+	if s.c.asRegion {
+		if err := s.answerGateways(mux); err != nil {
+			return nil, err
+		}
+	}
 	mux.Handle("/{$}", http.RedirectHandler("/graphiql/", http.StatusFound))
 	return mux, nil
+}
+
+// answerGateways serves the region's graph and its stream of changes to
+// gateways.
+func (s *server) answerGateways(mux *http.ServeMux) (err error) {
+	s.asked, err = rpc.NewHandler(rpc.HandlerOptions{Region: s.c.Region, Reader: s.node, Token: s.c.Cluster, Log: s.log, Status: func(context.Context) (rpc.Status, error) {
+		st := s.node.Status()
+		head, _ := s.node.Head()
+		status := rpc.Status{Region: st.Region, Epoch: head.Cursor.Epoch, Marks: map[string]graph.Mark{st.Region: st.Mark}, Healthy: st.Trouble == nil && st.Intake == nil}
+		if st.Last > st.Mark.Position {
+			status.Lag = st.Last - st.Mark.Position
+		}
+		if err := cmp.Or(st.Trouble, st.Intake); err != nil {
+			status.Trouble = err.Error()
+		}
+		return status, nil
+	}})
+	if err != nil {
+		return err
+	}
+	stream := embedded.Handler(embedded.New(embedded.Options{Store: s.store, Head: s.node.Head}), s.log)
+	mux.Handle(rpc.Prefix, s.asked)
+	for _, path := range []string{embedded.FollowPath, embedded.SnapshotPath} {
+		mux.Handle(path, forCluster(s.c.Cluster, stream))
+	}
+	return nil
 }
 
 // mayChange is the key under which a request's context says whether it

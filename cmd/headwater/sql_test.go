@@ -36,7 +36,7 @@ sql:
 		t.Fatal(err)
 	}
 	return func(c *config) {
-		if err := c.read(file); err != nil {
+		if err := readSettings(file, c); err != nil {
 			t.Fatal(err)
 		}
 		names := c.tableNames()

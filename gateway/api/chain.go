@@ -48,6 +48,8 @@ func (q *query) SQLChain(ctx context.Context, of NodeRef, depth int, dependencie
 	if err != nil {
 		return nil, err
 	}
+	question := graph.Question{Direction: graph.Upstream, Granularity: graph.Columns, Depth: depth, Kinds: kinds, Limit: limit}
+	s.expect(st, of, &question)
 	root, gaps, err := s.find(ctx, st, "of", of)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,8 @@ func (q *query) SQLChain(ctx context.Context, of NodeRef, depth int, dependencie
 	}
 	walk, cancel := s.within(ctx, walkShare)
 	defer cancel()
-	answer, err := q.walk(walk, st, graph.Question{Root: root.ID, Direction: graph.Upstream, Granularity: graph.Columns, Depth: depth, Kinds: kinds, Limit: limit})
+	question.Root = root.ID
+	answer, err := q.walk(walk, st.View, question)
 	if err != nil {
 		return nil, fmt.Errorf("SQL of %s: %w", root.Name, err)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"headwater/graph"
@@ -64,6 +65,7 @@ func hops(n int) *int {
 type lineageEdge struct {
 	*graph.Edge
 	kinds       graph.Kinds // to show
+	viaGlobal   *string
 	CrossRegion bool
 	Sources     []flowSource
 }
@@ -80,7 +82,7 @@ func eachOf(set graph.Kinds) (kinds []graph.Kinds) {
 }
 
 // ViaGlobal is LineageEdge.viaGlobal.
-func (e *lineageEdge) ViaGlobal() *string { return nil }
+func (e *lineageEdge) ViaGlobal() *string { return e.viaGlobal }
 
 // walkShare is the part of the time left that a walk may take: what it found
 // by then has still to be described.
@@ -122,6 +124,7 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	if err != nil {
 		return nil, err
 	}
+	s.expect(st, of, &question)
 	root, gaps, err := s.find(ctx, st, "of", of)
 	if err != nil {
 		return nil, err
@@ -129,7 +132,7 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	question.Root = root.ID
 	walk, cancel := s.within(ctx, walkShare)
 	defer cancel()
-	answer, err := q.walk(walk, st, question)
+	answer, err := q.walk(walk, st.View, question)
 	if err != nil {
 		return nil, fmt.Errorf("lineage of %s: %w", root.Name, err)
 	}
@@ -150,6 +153,29 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	}
 	l.Complete = answer.Truncated == nil && len(l.Gaps) == 0
 	return l, nil
+}
+
+// expect tells a view over regions what will be asked, before its root is
+// looked for: so that root, walk and details come in the same rounds.
+func (s *session) expect(st *state, of NodeRef, q *graph.Question) {
+	remote, ok := st.View.(graph.Expecting)
+	if !ok {
+		return
+	}
+	w, err := parseRef("of", of, slices.Sorted(maps.Keys(st.Marks())))
+	if err != nil {
+		return // find says so
+	}
+	roots := map[graph.ID]string{}
+	if w.names == nil {
+		roots[w.id] = ""
+	}
+	for _, n := range w.names {
+		roots[n.ID()] = n.Region
+	}
+	leg := q.Leg()
+	leg.Details = true
+	remote.Expect(leg, roots)
 }
 
 // describe loads what is selected of the nodes and edges of an answer: the

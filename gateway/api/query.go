@@ -129,7 +129,7 @@ func (q *query) Paths(ctx context.Context, from, to NodeRef, granularity graph.G
 	}
 	walk, cancel := s.within(ctx, walkShare)
 	defer cancel()
-	found, err := graph.GetPaths(walk, st, question)
+	found, err := graph.GetPaths(walk, st.View, question)
 	if err != nil {
 		return nil, fmt.Errorf("paths from %s to %s: %w", question.From, question.To, err)
 	}

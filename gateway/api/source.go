@@ -106,13 +106,13 @@ func newEdges(s *session, view graph.View, answer *graph.Answer, granularity gra
 
 // needs lists the nodes whose facts are needed of the ends, if any.
 func (e *edges) needs() []graph.ID {
-	if !e.expressions && !e.details && !e.operators && !e.sel.has("crossRegion") {
+	if !e.expressions && !e.details && !e.operators && !e.sel.has("crossRegion", "viaGlobal") {
 		return nil
 	}
-	seen := map[graph.ID]bool{}
+	seen := map[graph.ID]bool{{}: true} // no table is via none
 	var ids []graph.ID
 	for i := range e.edges {
-		for _, id := range [...]graph.ID{e.edges[i].From.Base(), e.edges[i].To.Base()} {
+		for _, id := range [...]graph.ID{e.edges[i].From.Base(), e.edges[i].To.Base(), e.edges[i].Via} {
 			if !seen[id] {
 				seen[id] = true
 				ids = append(ids, id)
@@ -167,7 +167,8 @@ func (e *edges) follow(ctx context.Context) (gaps []graph.Gap, err error) {
 			continue
 		}
 		for _, f := range sp.asked {
-			eachName(f.edge, e.aliases[f.edge.From.Base()], e.aliases[f.edge.To.Base()], func(under ends) bool {
+			froms, tos := e.otherNames(f.edge)
+			eachName(f.edge, froms, tos, func(under ends) bool {
 				f.passed = t.Passed(under.from, under.to)
 				return f.passed == nil
 			})
@@ -185,6 +186,9 @@ func (e *edges) each(f func(*lineageEdge)) {
 	for i := range e.edges {
 		edge := &e.edges[i]
 		shown = lineageEdge{Edge: edge, CrossRegion: crossRegion && e.crosses(edge)}
+		if via := e.nodes.get(edge.Via); via != nil && e.sel.has("viaGlobal") {
+			shown.viaGlobal = &via.Name.Name
+		}
 		if e.column {
 			shown.kinds = edge.Kinds
 		}
@@ -269,6 +273,16 @@ func (e *edges) loadAliases() {
 	}
 }
 
+// otherNames lists the other names of the ends of an edge. What is said of a
+// global table is said of its members under its names.
+func (e *edges) otherNames(edge *graph.Edge) (froms, tos []graph.ID) {
+	froms, tos = e.aliases[edge.From.Base()], e.aliases[edge.To.Base()]
+	if table := e.aliases[edge.Via]; !edge.Via.IsZero() && table != nil {
+		froms, tos = append(slices.Clip(froms), table...), append(slices.Clip(tos), table...)
+	}
+	return froms, tos
+}
+
 // listen notes what a contribution says of its flows. Of several expressions
 // the first in its content counts.
 func (e *edges) listen(sp *speaker, ps *phrases) {
@@ -277,7 +291,7 @@ func (e *edges) listen(sp *speaker, ps *phrases) {
 	}
 	for _, f := range sp.asked {
 		said := ps.by[ends{f.edge.From, f.edge.To}]
-		if froms, tos := e.aliases[f.edge.From.Base()], e.aliases[f.edge.To.Base()]; froms != nil || tos != nil {
+		if froms, tos := e.otherNames(f.edge); froms != nil || tos != nil {
 			said = ps.under(f.edge, froms, tos)
 		}
 		for _, n := range said {

@@ -25,7 +25,7 @@ type view struct {
 	resolver *graph.Resolver
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
-	roots    map[graph.ID]bool
+	roots    map[graph.ID]string // their regions
 	closed   bool
 }
 
@@ -72,15 +72,13 @@ func (l local) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error)
 }
 
 // Expect implements graph.Expecting.
-func (v *view) Expect(q graph.LegQuestion, roots []graph.Name) {
+func (v *view) Expect(q graph.LegQuestion, roots map[graph.ID]string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.expected, v.roots = &q, map[graph.ID]bool{}
-	for _, n := range roots {
-		id := n.ID()
-		v.roots[id] = true
-		if _, ok := v.home[id.Base()]; !ok && v.named(n.Region) != nil {
-			v.home[id.Base()] = n.Region
+	v.expected, v.roots = &q, roots
+	for id, region := range roots {
+		if _, ok := v.home[id.Base()]; !ok && v.named(region) != nil {
+			v.home[id.Base()] = region
 		}
 	}
 }

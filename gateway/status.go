@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"headwater/gateway/api"
+	"headwater/graph"
+)
+
+// A Followed is how a gateway follows one region.
+type Followed struct {
+	Name string
+	// Mark is the last that is known of the region, Heard when that was; Err is
+	// why it is not followed now, if it is not.
+	Mark  graph.Mark
+	Heard time.Time
+	Err   error
+}
+
+// Followed lists the regions by name.
+func (g *Gateway) Followed() []Followed {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]Followed, 0, len(g.followers))
+	for name, f := range g.followers {
+		f.mu.Lock()
+		list = append(list, Followed{name, f.last, f.heard, f.err})
+		f.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b Followed) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// askStatus is how long a region may take to say how it is.
+const askStatus = time.Second
+
+// Status asks all regions how they are.
+func (g *Gateway) Status(ctx context.Context) []api.RegionStatus {
+	ctx, cancel := context.WithTimeout(ctx, askStatus)
+	defer cancel()
+	g.mu.Lock()
+	links := make(map[string]Link, len(g.followers))
+	for name, f := range g.followers {
+		links[name] = f.link
+	}
+	g.mu.Unlock()
+	followed := g.Followed()
+	list := make([]api.RegionStatus, len(followed))
+	var asking sync.WaitGroup
+	for i, r := range followed {
+		list[i] = api.RegionStatus{Name: r.Name, Position: r.Mark.Position, Revision: r.Mark.Revision, Lag: -1}
+		asking.Go(func() {
+			st, err := links[r.Name].Status(ctx)
+			if err != nil {
+				return
+			}
+			list[i].Healthy = st.Healthy
+			if m, ok := st.Marks[r.Name]; ok {
+				list[i].Position, list[i].Revision = m.Position, m.Revision
+			}
+			if st.Lag == 0 {
+				list[i].Lag = 0
+			}
+		})
+	}
+	asking.Wait()
+	return list
+}
+
+// WaitFollowed waits until each region of the catalog is followed.
+func (g *Gateway) WaitFollowed(ctx context.Context) error {
+	for {
+		state, _ := g.Catalog.Now()
+		waiting := ""
+		g.mu.Lock()
+		for r := range state.Regions() {
+			f := g.followers[r.Name]
+			if f == nil || !f.isWhole() {
+				waiting = r.Name
+			}
+		}
+		g.mu.Unlock()
+		if waiting == "" {
+			return nil
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("region %q is not followed: %w", waiting, ctx.Err())
+		}
+	}
+}
+
+func (f *follower) isWhole() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.whole
+}
