@@ -40,7 +40,7 @@ type HandlerOptions struct {
 	// minute.
 	MaxTime time.Duration
 	// MaxFrame bounds each frame in bytes, of questions as of answers: 16 MiB.
-	// A question is one frame: some 650,000 ids.
+	// A question is one frame: some 650,000 ids. Legs want 1 MiB at least.
 	MaxFrame int
 	Observe  Observe
 	// Log is slog's default where it is nil.

@@ -117,7 +117,9 @@ func (s *leases) open(ctx context.Context, l *lease, at graph.At) (*lease, error
 	l.err = errors.New("opening the view panicked")
 	defer func() {
 		if l.err != nil {
-			s.end(l.id)
+			s.mu.Lock()
+			s.remove(l)
+			s.mu.Unlock()
 			s.release(l)
 		}
 		close(l.ready)

@@ -297,3 +297,40 @@ func TestAViewOpenedAnewUnderItsLeaseHasExpired(t *testing.T) {
 		resolve(t, v, ErrExpired)
 	})
 }
+
+// TestNoViewIsLeftOpen: views come and go by many at once, more than may be
+// open, and each that was opened is closed once.
+func TestNoViewIsLeftOpen(t *testing.T) {
+	s := &shelf{}
+	c, h := connect(t, HandlerOptions{Reader: s, Views: 3})
+	var asked sync.WaitGroup
+	for range 8 {
+		asked.Go(func() {
+			for range 20 {
+				v, err := c.View(t.Context(), graph.At{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 2 { // it may expire, or find no room
+					if _, err := v.Resolve(t.Context(), graph.ID{}); err != nil && !errors.Is(err, graph.ErrUnavailable) {
+						t.Error(err)
+					}
+				}
+				if err := v.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	asked.Wait()
+	if n := h.leases.count(); n > 3 {
+		t.Errorf("%d views are open, 3 are allowed", n)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if o, c := s.opened.Load(), s.closed.Load(); o != c || o == 0 {
+		t.Errorf("%d views were opened and %d closed", o, c)
+	}
+}

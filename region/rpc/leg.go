@@ -20,10 +20,10 @@ const (
 )
 
 const (
-	// idsAtOnce, hopsAtOnce and listsAtOnce bound what one item has.
-	idsAtOnce   = 2048
+	// idsAtOnce, hopsAtOnce and listsAtOnce bound what one item has: some 200 KB.
+	idsAtOnce   = 8192
 	hopsAtOnce  = 8192
-	listsAtOnce = 2048
+	listsAtOnce = 8192
 	// hopSize, listSize and keySize are the least that each takes, in bytes.
 	hopSize  = 4
 	listSize = 3

@@ -3,6 +3,7 @@ package rpc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"headwater/graph"
 )
@@ -74,6 +75,7 @@ func (r *legReader) ids(c *coder, to *[]graph.ID) {
 		c.fail()
 		return
 	}
+	*to = slices.Grow(*to, int(n))
 	for i := uint64(0); i < n && !c.bad; i++ {
 		*to = append(*to, r.id(c))
 	}
@@ -85,6 +87,7 @@ func (r *legReader) keys(c *coder) {
 		c.fail()
 		return
 	}
+	r.leg.Keys = slices.Grow(r.leg.Keys, int(n))
 	for range n {
 		subject, origin := r.id(c), c.next()
 		if origin == uint64(len(r.origins)) {
@@ -107,7 +110,8 @@ func (r *legReader) lists(c *coder) {
 		return
 	}
 	first := len(r.leg.Lists)
-	pieces := make([]graph.LegList, n) // 48 bytes each, for 3
+	r.leg.Lists = append(r.leg.Lists, make([]graph.LegList, n)...) // 48 bytes each, for 3
+	pieces := r.leg.Lists[first:]
 	more := false
 	total := uint64(0)
 	counts := make([]uint64, n)
@@ -150,9 +154,8 @@ func (r *legReader) lists(c *coder) {
 	if more {
 		last := &r.leg.Lists[first-1]
 		last.Hops = append(last.Hops, pieces[0].Hops...)
-		pieces = pieces[1:]
+		r.leg.Lists = slices.Delete(r.leg.Lists, first, first+1)
 	}
-	r.leg.Lists = append(r.leg.Lists, pieces...)
 }
 
 // hops reads the columns of the hops of pieces, which lie one after another in
