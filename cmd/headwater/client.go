@@ -36,12 +36,15 @@ func (c client) graphql(ctx context.Context, query string, variables map[string]
 	if err := c.do(ctx, http.MethodPost, "/graphql", body, &answer); err != nil {
 		return err
 	}
-	if len(answer.Errors) > 0 {
-		e := answer.Errors[0]
-		if e.Extensions.Code == "NOT_FOUND" {
+	for _, e := range answer.Errors {
+		switch {
+		case e.Extensions.Code == "UNAVAILABLE" && len(answer.Data) > 0 && string(answer.Data) != "null":
+			// Some of it could not be asked; the answer says so among its gaps.
+		case e.Extensions.Code == "NOT_FOUND":
 			return fmt.Errorf("%w: %s", errNotFound, e.Message)
+		default:
+			return errors.New(e.Message)
 		}
-		return errors.New(e.Message)
 	}
 	return json.Unmarshal(answer.Data, into)
 }

@@ -13,9 +13,6 @@ import (
 	"time"
 
 	"headwater/cmd/headwater/shop"
-	"headwater/graph"
-	"headwater/ingest"
-	"headwater/ingest/openlineage"
 )
 
 func demoCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
@@ -32,7 +29,7 @@ func demoCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, [
 	}
 }
 
-// A demo is a server with the data of the sample shop.
+// A demo is the sample shop in three regions, and three gateways over them.
 type demo struct {
 	listen string
 	// data is a folder that is kept. Empty: one is made, and removed at the
@@ -49,42 +46,36 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err := available(d.listen); err != nil {
 		return err
 	}
-	c := defaultConfig()
-	c.Listen, c.Data, c.MinFree, c.LogLevel = d.listen, d.data, 64<<20, "warn"
-	if c.Data == "" {
-		if c.Data, err = os.MkdirTemp("", "headwater-demo-"); err != nil {
+	dir := d.data
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "headwater-demo-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(c.Data)) }()
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	logger, err := newLogger(d.log, c.LogLevel)
-	if err != nil {
-		return err
-	}
-	s, err := open(c, logger)
+	logger, err := newLogger(d.log, "warn")
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var failed error
-	err = s.run(ctx, func(url string) {
-		began := d.now()
-		events, err := feedShop(ctx, s.node, c.Region, began)
-		if err == nil {
-			err = d.welcome(url, events, began)
+	p := &demoPlatform{dir: dir, log: logger, logTo: d.log, regions: map[string]*demoRegion{}}
+	defer func() { err = errors.Join(err, p.close()) }()
+	began := d.now()
+	events, err := p.open(ctx, d.listen, began)
+	if err == nil {
+		err = d.welcome(p.url(), events, began)
+	}
+	if err != nil {
+		if ctx.Err() != nil { // it was asked to stop, and that is why
+			return nil
 		}
-		switch {
-		case err == nil && d.up != nil:
-			d.up(url)
-		case err != nil:
-			if ctx.Err() == nil { // else it was asked to stop, and that is why
-				failed = err
-			}
-			stop()
-		}
-	})
-	return errors.Join(failed, err)
+		return err
+	}
+	if d.up != nil {
+		d.up(p.url())
+	}
+	return p.wait(ctx)
 }
 
 // available says what to do if an address is in use, before anything is made.
@@ -97,28 +88,6 @@ func available(address string) error {
 		return err
 	}
 	return ln.Close()
-}
-
-// feedShop gives a sink all events of the shop, waits until they can be read,
-// and returns how many they are.
-func feedShop(ctx context.Context, sink ingest.Sink, region string, now time.Time) (int, error) {
-	bodies, err := shop.Events(now)
-	if err != nil {
-		return 0, err
-	}
-	events := make([][]graph.Delta, 0, len(bodies))
-	for i, body := range bodies {
-		d := openlineage.Decode(ingest.Message{Body: body, Region: region, Received: now})
-		for _, r := range d.Rejected {
-			return 0, fmt.Errorf("sample event %d: %w", i, r)
-		}
-		events = append(events, d.Deltas)
-	}
-	receipt, err := sink.Append(ctx, events)
-	if err != nil {
-		return 0, fmt.Errorf("take the sample events in: %w", err)
-	}
-	return len(events), sink.WaitApplied(ctx, receipt)
 }
 
 // welcome says what there is, where, and what to ask first.
@@ -137,11 +106,12 @@ func (d *demo) welcome(url string, events int, began time.Time) error {
 	}
 	for _, part := range []string{
 		fmt.Sprintf("The data platform of an online shop: %d tasks on Hive, Spark, Flink, Trino and Doris,", size.Tasks),
-		fmt.Sprintf("%d data stores, %d columns, from %d events in %d ms.", size.DataStores, size.Columns, events, d.now().Sub(began).Milliseconds()),
+		fmt.Sprintf("%d data stores, %d columns, in three regions (%s: applications, %s: the lake, %s: reports),", size.DataStores, size.Columns, shop.Apps, shop.Lake, shop.Reports),
+		fmt.Sprintf("from %d events in %d ms. Three gateways answer over all of them; this is one.", events, d.now().Sub(began).Milliseconds()),
 		"",
 		"  editor       " + url + "/graphiql",
 		"  GraphQL      " + url + "/graphql",
-		"  OpenLineage  " + url + "/api/v1/lineage",
+		"  OpenLineage  " + url + "/api/v1/lineage (taken in by " + shop.Lake + ")",
 		"  metrics      " + url + "/metrics",
 		"",
 		"The net revenue on the dashboard has fallen. What is it made of?",
@@ -161,6 +131,11 @@ func (d *demo) welcome(url string, events int, began time.Time) error {
 		"Where do the mail addresses of people go?",
 		"",
 		"  " + ask + " --down --depth 10 'mysql://crm-db.shop.example:3306' 'crm.users#email'",
+		"",
+		"What is left of the first answer when a region is down? Stop one, ask again, start it:",
+		"",
+		"  curl -X POST " + url + "/demo/regions/" + shop.Apps + "/stop",
+		"  curl -X POST " + url + "/demo/regions/" + shop.Apps + "/start",
 		"",
 		end,
 	} {

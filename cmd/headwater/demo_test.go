@@ -115,7 +115,7 @@ func TestTheDemoAnswersItsQuestion(t *testing.T) {
 		{"hive://metastore.shop.example:9083 dwd.order_items#gross_amount", "AGGREGATION by TRINO orders_daily.dws_order_revenue: sum(case when i.order_status = 'CANCELLED' then 0 " +
 			"else i.gross_amount - i.discount_amount - coalesce(f.refund_amount, 0) end)"},
 		{"hive://metastore.shop.example:9083 ods.order_items#unit_price", "TRANSFORMATION by SPARK orders_daily.dwd_order_items: i.quantity * i.unit_price * x.rate"},
-		{"hive://metastore.shop.example:9083 stg.order_items_cdc#unit_price", "IDENTITY by HIVE orders_daily.ods_order_items"},
+		{"hive://metastore-us.shop.example:9083 stg.order_items_cdc#unit_price", "IDENTITY by HIVE orders_daily.ods_order_items"},
 		{"kafka://kafka.shop.example:9092 cdc.order_items#unit_price", "IDENTITY by FLINK land_order_items"},
 		{"postgres://orders-db.shop.example:5432 shop.public.order_items#unit_price", "IDENTITY by SYNC cdc_order_items"},
 	} {
@@ -127,16 +127,16 @@ func TestTheDemoAnswersItsQuestion(t *testing.T) {
 		}
 		to = hop.from
 	}
-	if !a.Lineage.Complete || len(a.Lineage.Nodes) != 30 || len(a.Lineage.Edges) != 31 {
+	if !a.Lineage.Complete || len(a.Lineage.Nodes) != 42 || len(a.Lineage.Edges) != 43 {
 		t.Errorf("%d nodes, %d edges, complete %v", len(a.Lineage.Nodes), len(a.Lineage.Edges), a.Lineage.Complete)
 	}
 
 	fetch(t, base+"/healthz", "ok")
-	fetch(t, base+"/readyz", "ok local@")
-	fetch(t, base+"/metrics", "headwater_changes_total")
+	fetch(t, base+"/readyz", "ok g1")
+	fetch(t, base+"/metrics", `headwater_region_followed{region="us"} 1`)
 	fetch(t, base+"/graphiql/", "<html")
 	fetch(t, base+"/graphql?query="+url.QueryEscape(shop.Question), `"net_revenue"`) // as the printed curl asks
-	for _, want := range []string{base + "/graphiql", "83 tasks", "534 events", "internal.report.daily_revenue#net_revenue", "--server " + base} {
+	for _, want := range []string{base + "/graphiql", "83 tasks", "550 events", "internal.report.daily_revenue#net_revenue", "--server " + base} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the demo does not say %q:\n%s", want, &out)
 		}
@@ -154,6 +154,72 @@ func TestTheDemoAnswersItsQuestion(t *testing.T) {
 	}
 }
 
+// The flows between regions, and of global tables, are those that the demo
+// tells of.
+func TestTheDemoCrossesBorders(t *testing.T) {
+	base, _ := demoForTest(t, &demo{out: io.Discard})
+	const question = `{ lineage(of: {namespace: "` + shop.Namespace + `", name: "` + shop.Table + `"}, direction: UPSTREAM, depth: 10) {
+		complete gaps { region reason } nodes { node { region name } } edges { crossRegion viaGlobal } } }`
+	type answer struct {
+		Lineage struct {
+			Complete bool
+			Gaps     []struct{ Region, Reason string }
+			Nodes    []struct{ Node struct{ Region, Name string } }
+			Edges    []struct {
+				CrossRegion bool
+				ViaGlobal   string
+			}
+		}
+	}
+	ask := func() (a answer, regions, via map[string]int) {
+		t.Helper()
+		if code := ask(t, base, question, nil, &a); code != "" && code != "UNAVAILABLE" {
+			t.Fatalf("the question gives %s", code)
+		}
+		regions, via = map[string]int{}, map[string]int{}
+		for _, n := range a.Lineage.Nodes {
+			regions[n.Node.Region]++
+		}
+		for _, e := range a.Lineage.Edges {
+			if e.CrossRegion {
+				via["border"]++
+			}
+			via[e.ViaGlobal]++
+		}
+		return a, regions, via
+	}
+	whole, regions, via := ask()
+	if !whole.Lineage.Complete || regions[shop.Apps] == 0 || regions[shop.Lake] == 0 || regions[shop.Reports] == 0 {
+		t.Errorf("complete %v, nodes %v", whole.Lineage.Complete, regions)
+	}
+	if via["border"] == 0 || via["stg.order_items_cdc"] != 2 || via["dim.dim_fx_rate"] != 4 {
+		t.Errorf("edges via %v", via)
+	}
+	switchTo := func(what string) {
+		t.Helper()
+		res, err := http.Post(base+"/demo/regions/"+shop.Apps+"/"+what, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if body, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %s, %v", what, res.Status, body, err)
+		}
+	}
+	switchTo("stop")
+	part, some, _ := ask()
+	if part.Lineage.Complete || len(part.Lineage.Gaps) != 1 || part.Lineage.Gaps[0].Region != shop.Apps {
+		t.Errorf("without %s: complete %v, gaps %v", shop.Apps, part.Lineage.Complete, part.Lineage.Gaps)
+	}
+	if some[shop.Lake] != regions[shop.Lake] || some[shop.Reports] == 0 || some[shop.Apps] >= regions[shop.Apps] {
+		t.Errorf("without %s: nodes %v, before %v", shop.Apps, some, regions)
+	}
+	switchTo("start")
+	if again, _, _ := ask(); !again.Lineage.Complete || len(again.Lineage.Nodes) != len(whole.Lineage.Nodes) {
+		t.Errorf("with it again: complete %v, %d nodes; gaps %v", again.Lineage.Complete, len(again.Lineage.Nodes), again.Lineage.Gaps)
+	}
+}
+
 func TestTheDemoKeepsItsDataInAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var revisions []string
@@ -167,7 +233,7 @@ func TestTheDemoKeepsItsDataInAFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "graph")); err != nil || revisions[0] != revisions[1] {
+	if _, err := os.Stat(filepath.Join(dir, shop.Lake, "graph")); err != nil || revisions[0] != revisions[1] {
 		t.Errorf("revisions %q, %v", revisions, err)
 	}
 }

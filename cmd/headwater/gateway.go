@@ -127,8 +127,8 @@ func gatewayCommand(logTo io.Writer) func(*flag.FlagSet) func(context.Context, [
 			if err != nil {
 				return err
 			}
-			s, err := openGateway(c, logger)
-			if err != nil {
+			s := &gatewayServer{c: c, log: logger}
+			if err := s.open(); err != nil {
 				return err
 			}
 			return s.run(ctx, func(url string) {
@@ -150,16 +150,16 @@ type gatewayServer struct {
 	more http.Handler
 }
 
-// openGateway opens a gateway, and listens. run closes it.
-func openGateway(c gatewayConfig, logger *slog.Logger) (opened *gatewayServer, err error) {
-	s := &gatewayServer{c: c, log: logger}
+// open opens all that a gateway stands on, and listens. run closes it.
+func (s *gatewayServer) open() (err error) {
+	c := &s.c
 	defer func() {
 		if err != nil {
-			opened, err = nil, errors.Join(err, s.close())
+			err = errors.Join(err, s.close())
 		}
 	}()
 	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
-		return nil, err
+		return err
 	}
 	self := catalog.Peer{Name: c.Name, Address: c.Raft, Serves: c.Serves}
 	if self.Serves == "" {
@@ -169,17 +169,17 @@ func openGateway(c gatewayConfig, logger *slog.Logger) (opened *gatewayServer, e
 	if len(first) == 0 && !c.First.none {
 		first = []catalog.Peer{self}
 	}
-	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first}, Dir: c.Data, Token: c.Cluster, Patience: time.Duration(c.Patience), Log: logger})
+	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first}, Dir: c.Data, Token: c.Cluster, Patience: time.Duration(c.Patience), Log: s.log})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	handler, err := s.routes()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.http = rpc.NewServer(handler, nil)
-	s.http.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelDebug)
-	return s, nil
+	s.http.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
+	return nil
 }
 
 func (s *gatewayServer) close() error {

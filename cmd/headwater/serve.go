@@ -80,9 +80,11 @@ type server struct {
 	intake  *source.HTTP
 	// asked answers gateways; nil where the region is served alone.
 	asked *rpc.Handler
-	http  *http.Server
-	ln    net.Listener
-	ready ready
+	// stopStreams, if set, ends the streams that gateways follow.
+	stopStreams context.CancelFunc
+	http        *http.Server
+	ln          net.Listener
+	ready       ready
 }
 
 // open opens all that a server stands on, and listens. run closes it.
@@ -200,8 +202,16 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 	}
 	stream := embedded.Handler(embedded.New(embedded.Options{Store: s.store, Head: s.node.Head}), s.log)
 	mux.Handle(rpc.Prefix, s.asked)
+	serving, stop := context.WithCancel(context.Background())
+	s.stopStreams = stop
+	followed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer context.AfterFunc(serving, cancel)()
+		defer cancel()
+		stream.ServeHTTP(w, r.WithContext(ctx))
+	})
 	for _, path := range []string{embedded.FollowPath, embedded.SnapshotPath} {
-		mux.Handle(path, forCluster(s.c.Cluster, stream))
+		mux.Handle(path, forCluster(s.c.Cluster, followed))
 	}
 	return nil
 }
@@ -241,6 +251,9 @@ func (s *server) run(ctx context.Context, up func(url string)) error {
 		s.log.Info("stopping: finishing requests, applying what was acknowledged")
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 		defer cancel()
+		if s.stopStreams != nil { // they would not end by themselves
+			s.stopStreams()
+		}
 		err := s.http.Shutdown(stop)
 		stopApplying()
 		return err

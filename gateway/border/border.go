@@ -33,7 +33,7 @@ type Index struct {
 	to     map[graph.ID]graph.ID
 	from   map[graph.ID][]graph.ID
 	region map[graph.ID]string
-	names  map[graph.ID]graph.Name // of what others stand for
+	names  map[graph.ID]graph.Name // of what others stand for, and of members
 }
 
 // A Table is a global table: Members are the nodes that its members stand for,
@@ -62,7 +62,7 @@ func New(state *catalog.State) *Index {
 			x.Add(m.Graph())
 			name := x.Resolve(m.Graph())
 			id := name.ID()
-			x.region[id] = name.Region
+			x.region[id], x.names[id] = name.Region, name
 			x.members[id] = table
 			table.Members = append(table.Members, Member{name.Region, id})
 		}
@@ -145,7 +145,7 @@ func (x *Index) Region(id graph.ID) (string, bool) {
 	return r, ok
 }
 
-// Name returns the name of a node for which others stand.
+// Name returns the name of a node for which others stand, or of a member.
 func (x *Index) Name(id graph.ID) (graph.Name, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

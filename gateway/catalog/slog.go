@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -25,6 +27,11 @@ func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any
 		as = slog.LevelWarn
 	case hclog.Error:
 		as = slog.LevelError
+	}
+	for _, a := range args {
+		if err, ok := a.(error); ok && errors.Is(err, net.ErrClosed) {
+			as = slog.LevelDebug // it is closed here, and raft was reading from it
+		}
 	}
 	s.to.Log(context.Background(), as, "raft: "+msg, args...)
 }

@@ -79,11 +79,15 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 	return questions
 }
 
-// parts are the holders of a node; those of a global table, which only some
-// region may speak of itself, are those of its members beside.
+// parts are the holders of all that is said of a node: what is said of a global
+// table is said of its members too, and the other way round.
 func (v *view) parts(node graph.ID) []holder {
 	hs := v.holders(node)
-	if t := v.names.Table(node.Base()); t != nil {
+	base := node.Base()
+	if t := v.tableOf(node); t != nil {
+		hs = append(hs, v.holders(node.WithBase(t.ID))...)
+	}
+	if t := v.names.Table(base); t != nil {
 		for _, m := range t.Members {
 			hs = append(hs, v.holders(node.WithBase(v.node(m.ID)))...)
 		}

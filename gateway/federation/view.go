@@ -90,14 +90,14 @@ func (v *view) Marks() map[string]graph.Mark {
 	defer v.mu.Unlock()
 	marks := make(map[string]graph.Mark, len(v.regions))
 	for _, r := range v.regions {
-		switch {
-		case r.asked != nil:
-			marks[r.Name] = r.asked.Marks()[r.Name]
-		case r.Mark != nil:
-			marks[r.Name] = r.Mark()
-		default:
-			marks[r.Name] = graph.Mark{}
+		var m graph.Mark
+		if r.asked != nil {
+			m = r.asked.Marks()[r.Name]
 		}
+		if m == (graph.Mark{}) && r.Mark != nil {
+			m = r.Mark()
+		}
+		marks[r.Name] = m
 	}
 	return marks
 }
@@ -197,9 +197,11 @@ func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context,
 
 // reason says for people why a region did not answer.
 func reason(err error) string {
-	s := err.Error()
-	if s == "" {
-		s = "did not answer"
+	if named, ok := errors.AsType[interface {
+		error
+		Reason() string
+	}](err); ok {
+		return named.Reason()
 	}
-	return s
+	return err.Error()
 }

@@ -113,6 +113,7 @@ func (q *flowsQuestion) code(c *coder) {
 	small(c, &q.ask.Kinds)
 	slice(c, &q.ask.Origins, 1, (*coder).string)
 	c.bool(&q.ask.ThroughDeleted)
+	number(c, &q.ask.Level)
 }
 
 type conflictsQuestion struct {
@@ -203,10 +204,11 @@ func codeFlow(c *coder, f *graph.Flow) {
 	c.bool(&f.Coarse)
 	c.id(&f.By.Subject)
 	c.string(&f.By.Origin)
+	c.id(&f.Via)
 }
 
 // flowSize is the least that a flow takes.
-const flowSize = 3*idSize + 3
+const flowSize = 4*idSize + 3
 
 func codeFlows(c *coder, flows *[]graph.Flow) { slice(c, flows, flowSize, codeFlow) }
 

@@ -89,6 +89,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("region %q: %s from %s: %v", e.Region, e.Method, e.Address, e.Err)
 }
 
+// Reason says it without the region, for those who name it.
+func (e *Error) Reason() string { return fmt.Sprintf("%s from %s: %v", e.Method, e.Address, e.Err) }
+
 // Unwrap returns the cause and, where it is that, graph.ErrUnavailable.
 func (e *Error) Unwrap() []error {
 	if e.lost {

@@ -14,26 +14,43 @@ const (
 	specEvents = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 )
 
-// An event is an event with its time.
+// An event is an event with its time, of a table or of a run.
 type event struct {
 	at   time.Time
 	body object
+	of   *table
+	run  *run
 }
 
 // events renders all that the platform reports before the day of now.
 func (p *platform) events(now time.Time) ([][]byte, error) {
+	list, err := p.list(now)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([][]byte, len(list))
+	for i, e := range list {
+		if bodies[i], err = json.Marshal(e.body); err != nil {
+			return nil, err
+		}
+	}
+	return bodies, nil
+}
+
+// list makes all that the platform reports before the day of now.
+func (p *platform) list(now time.Time) ([]event, error) {
 	today := now.UTC().Truncate(24 * time.Hour)
 	var list []event
 	for _, t := range p.tables {
 		if t.own {
-			list = append(list, event{today.AddDate(0, 0, -days-1), t.event()})
+			list = append(list, event{at: today.AddDate(0, 0, -days-1), body: t.event(), of: t})
 		}
 	}
 	for _, r := range p.runs(today) {
 		if r.task != nil && r.task.when.streaming {
-			list = append(list, event{r.start, r.event("START")})
+			list = append(list, event{at: r.start, body: r.event("START"), run: r})
 			for _, at := range r.reports {
-				list = append(list, event{at, r.event("RUNNING")})
+				list = append(list, event{at: at, body: r.event("RUNNING"), run: r})
 			}
 			continue
 		}
@@ -41,22 +58,16 @@ func (p *platform) events(now time.Time) ([][]byte, error) {
 		if r.failed() != "" {
 			last = "FAIL"
 		}
-		list = append(list, event{r.start, r.event("START")}, event{r.end, r.event(last)})
+		list = append(list, event{at: r.start, body: r.event("START"), run: r}, event{at: r.end, body: r.event(last), run: r})
 	}
 	slices.SortStableFunc(list, func(a, b event) int { return a.at.Compare(b.at) })
-	bodies := make([][]byte, len(list))
 	for i, e := range list {
 		if e.at.After(now) {
 			return nil, fmt.Errorf("event %d lies at %s, later than %s", i, e.at, now)
 		}
 		e.body["eventTime"], e.body["producer"] = e.at.Format("2006-01-02T15:04:05.000Z"), producer
-		b, err := json.Marshal(e.body)
-		if err != nil {
-			return nil, err
-		}
-		bodies[i] = b
 	}
-	return bodies, nil
+	return list, nil
 }
 
 // event is the dataset event with which a table reports itself.
