@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 	"time"
@@ -51,6 +52,8 @@ type follower struct {
 	err    error     // why it is not followed, if it is not
 	heard  time.Time // of it last
 	again  context.CancelFunc
+
+	changes changes
 }
 
 func newFollower(g *Gateway, r catalog.Region, l Link) *follower {
@@ -90,6 +93,7 @@ func (f *follower) run(ctx context.Context) {
 	wait := shortest
 	for ctx.Err() == nil {
 		err := f.follow(ctx)
+		f.changes.broke()
 		f.mu.Lock()
 		began := f.err == nil
 		f.err = err
@@ -145,6 +149,9 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 		f.heardOf(nil)
 		f.mu.Unlock()
+		// The names are as of the cursor or later, and what changes behind it
+		// is told; what an answer has read before can't be vouched for.
+		f.changes.begin(f.revision(ctx))
 	}
 	err := f.link.Stream.Follow(ctx, cursor, filter, func(entries []bus.Entry) error {
 		f.mu.Lock()
@@ -177,9 +184,20 @@ func (f *follower) heardOf(e *bus.Entry) {
 	}
 }
 
+// revision returns how many changes the region has seen by now. Where it can't
+// be told nothing is known to be the same.
+func (f *follower) revision(ctx context.Context) uint64 {
+	st, err := f.link.Status(ctx)
+	if m, ok := st.Marks[f.region.Name]; err == nil && ok {
+		return m.Revision
+	}
+	return math.MaxUint64
+}
+
 // take takes one entry in.
 func (f *follower) take(e *bus.Entry) error {
-	switch v := bus.Check(f.cursor, e, false); v {
+	v := bus.Check(f.cursor, e, false)
+	switch v {
 	case bus.Next:
 		f.cursor = e.Cursor()
 		f.names = append(f.names, e.Names...)
@@ -191,5 +209,6 @@ func (f *follower) take(e *bus.Entry) error {
 		return fmt.Errorf("entry %s after %s: %s", e.Cursor(), f.cursor, v)
 	}
 	f.heardOf(e)
+	f.changes.heardOf(e, v == bus.Next)
 	return nil
 }

@@ -105,6 +105,12 @@ func (g *Gateway) linked() []federation.Region {
 	return g.regions
 }
 
+func (g *Gateway) follower(name string) *follower {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.followers[name]
+}
+
 // Run follows the catalog, and the streams of the regions that it names, until
 // ctx ends.
 func (g *Gateway) Run(ctx context.Context) error {
@@ -158,7 +164,7 @@ func (g *Gateway) adopt(ctx context.Context, state *catalog.State, following *sy
 	}
 	g.regions = g.regions[:0:0]
 	for name, f := range g.followers {
-		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Mark: f.mark})
+		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Mark: f.mark, Changes: &f.changes})
 	}
 	slices.SortFunc(g.regions, func(a, b federation.Region) int { return strings.Compare(a.Name, b.Name) })
 	g.rebuild(state)

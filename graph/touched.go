@@ -16,8 +16,27 @@ type Touched struct {
 	Lists  []TouchedList
 	IDs    []ID
 	Absent []ID
+	// Regions are what was asked of a view over many, and Nodes what the ids of
+	// all that was read begin with, in place of the lists above.
+	Regions []TouchedRegion
+	Nodes   []uint64
 	// All: there is no telling what was read.
 	All bool
+}
+
+// A TouchedRegion is the state of a region that was read: a generation of its
+// stream of changes, and how many it had seen.
+type TouchedRegion struct {
+	Name                 string
+	Generation, Revision uint64
+}
+
+// A Tracking is a view that notes by itself what is read of it, and can tell
+// whether that is the same now.
+type Tracking interface {
+	View
+	Track(t *Touched) View
+	Holds(t *Touched) bool
 }
 
 // A TouchedList is the flows of one node in a layer and direction; Whole: those
@@ -42,6 +61,9 @@ type Lasting interface {
 
 // Track returns a view that notes in t what is read of it.
 func Track(v View, t *Touched) View {
+	if own, ok := v.(Tracking); ok {
+		return own.Track(t)
+	}
 	n, ok := v.(numbered)
 	if !ok {
 		t.All = true

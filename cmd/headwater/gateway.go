@@ -16,6 +16,7 @@ import (
 
 	"headwater/gateway"
 	"headwater/gateway/api"
+	"headwater/gateway/cache"
 	"headwater/gateway/catalog"
 	"headwater/ingest/derive"
 	"headwater/ingest/source"
@@ -33,6 +34,7 @@ type gatewayConfig struct {
 	First    peers    `yaml:"first"`
 	Token    string   `yaml:"token"`
 	Cluster  string   `yaml:"clusterToken"`
+	Answers  size     `yaml:"answers"`
 	Timeout  duration `yaml:"timeout"`
 	Patience duration `yaml:"patience"`
 	LogLevel string   `yaml:"logLevel"`
@@ -40,7 +42,7 @@ type gatewayConfig struct {
 
 func defaultGateway() gatewayConfig {
 	return gatewayConfig{Listen: "127.0.0.1:8080", Data: "headwater-gateway", Name: "g1", Raft: "127.0.0.1:8090",
-		Timeout: duration(10 * time.Second), Patience: duration(3 * time.Second), LogLevel: "info"}
+		Answers: 64 << 20, Timeout: duration(10 * time.Second), Patience: duration(3 * time.Second), LogLevel: "info"}
 }
 
 func (c *gatewayConfig) settings() []setting {
@@ -53,6 +55,7 @@ func (c *gatewayConfig) settings() []setting {
 		{"first", "the `gateways` that begin together, each as NAME=RAFT=URL, separated by commas and the same at each; this one alone where it is empty, and none (-) for one that joins later", &c.First},
 		{"token", "`token` that changes want as Authorization: Bearer; none is wanted where it is empty", (*text)(&c.Token)},
 		{"cluster-token", "`token` that regions and gateways show each other; none is wanted where it is empty", (*text)(&c.Cluster)},
+		{"answers", "memory for answers that are given again as long as they hold, as a `size`; 0 keeps none", &c.Answers},
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"patience", "the longest that a region may take for one answer, as a `duration`; then it is a gap", &c.Patience},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
@@ -143,6 +146,7 @@ type gatewayServer struct {
 	c       gatewayConfig
 	log     *slog.Logger
 	gateway *gateway.Gateway
+	answers *cache.Cache
 	http    *http.Server
 	ln      net.Listener
 	metrics *metrics
@@ -173,6 +177,9 @@ func (s *gatewayServer) open() (err error) {
 	if err != nil {
 		return err
 	}
+	if s.answers, err = cache.New(int64(c.Answers)); err != nil {
+		return err
+	}
 	handler, err := s.routes()
 	if err != nil {
 		return err
@@ -192,6 +199,7 @@ func (s *gatewayServer) close() error {
 	if s.gateway != nil {
 		errs = append(errs, s.gateway.Close())
 	}
+	s.answers.Close()
 	return errors.Join(errs...)
 }
 
@@ -207,8 +215,8 @@ func forCluster(token string, h http.Handler) http.Handler {
 }
 
 func (s *gatewayServer) routes() (http.Handler, error) {
-	s.metrics = newGatewayMetrics(s.gateway)
-	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Regions: s.gateway.Status, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
+	s.metrics = newGatewayMetrics(s.gateway, s.answers)
+	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Cache: s.answers, Regions: s.gateway.Status, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
 	if err != nil {
 		return nil, err
 	}

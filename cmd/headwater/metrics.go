@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"headwater/gateway"
+	"headwater/gateway/cache"
 	"headwater/graph/topology"
 )
 
@@ -39,6 +40,16 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
+// kept adds what becomes of answers that are kept.
+func (m *metrics) kept(a *cache.Cache) {
+	if a == nil {
+		return
+	}
+	m.counter("headwater_answers_given_again_total", "GraphQL answers that were kept and still held.", func() float64 { return float64(a.Hits.Load()) })
+	m.counter("headwater_answers_outdated_total", "GraphQL answers that were kept and did not hold any more.", func() float64 { return float64(a.Stale.Load()) })
+	m.counter("headwater_answers_not_kept_total", "GraphQL requests of which no answer was kept.", func() float64 { return float64(a.Misses.Load()) })
+}
+
 // A regionsCollector tells how a gateway sees the regions.
 type regionsCollector struct {
 	gateway   *gateway.Gateway
@@ -66,8 +77,9 @@ func (c *regionsCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func newGatewayMetrics(g *gateway.Gateway) *metrics {
+func newGatewayMetrics(g *gateway.Gateway, answers *cache.Cache) *metrics {
 	m := queryMetrics()
+	m.kept(answers)
 	m.registry.MustRegister(&regionsCollector{g,
 		prometheus.NewDesc("headwater_region_followed", "Whether a region's stream of changes is followed.", []string{"region"}, nil),
 		prometheus.NewDesc("headwater_region_silence_seconds", "How long ago a region's stream was heard of.", []string{"region"}, nil),
@@ -104,11 +116,7 @@ func newMetrics(s *server) *metrics {
 	gauge("headwater_revision", "Changes that readers could see.", func() float64 { return float64(s.node.Status().Mark.Revision) })
 	gauge("headwater_apply_lag_seconds", "How long the oldest entry has waited to be applied.", func() float64 { return s.node.Status().Lag.Seconds() })
 	gauge("headwater_store_bytes", "Disk that the graph takes.", func() float64 { return float64(s.store.DiskBytes()) })
-	if a := s.answers; a != nil {
-		counter("headwater_answers_given_again_total", "GraphQL answers that were kept and still held.", func() float64 { return float64(a.Hits.Load()) })
-		counter("headwater_answers_outdated_total", "GraphQL answers that were kept and did not hold any more.", func() float64 { return float64(a.Stale.Load()) })
-		counter("headwater_answers_not_kept_total", "GraphQL requests of which no answer was kept.", func() float64 { return float64(a.Misses.Load()) })
-	}
+	m.kept(s.answers)
 	counter("headwater_store_reads_total", "Rows, and scans of rows, that queries read of the graph's disk or its cache.", func() float64 { return float64(s.store.Reads()) })
 	flows := func(value func(topology.Stats) float64) func() float64 {
 		return func() float64 {

@@ -35,15 +35,20 @@ func kept(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	return true
 }
 
-// lasting returns the numbers of the newest state, nil where it has none that
-// can tell what holds.
-func (s *session) lasting(ctx context.Context) graph.Lasting {
+// lasting returns the newest state as what can tell what holds in it; nil where
+// it can't.
+func (s *session) lasting(ctx context.Context) cache.Holder {
 	st, err := s.view(ctx, graph.At{})
 	if err != nil {
 		return nil
 	}
-	now, _ := st.Numbers().(graph.Lasting)
-	return now
+	if own, ok := st.View.(graph.Tracking); ok {
+		return own
+	}
+	if now, ok := st.Numbers().(graph.Lasting); ok {
+		return now
+	}
+	return nil
 }
 
 // note begins to note what is read for an operation whose answer may be kept:

@@ -40,6 +40,13 @@ func (post) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecuto
 	if kept(w, r, body) {
 		return
 	}
+	if c := sessionOf(r.Context()).o.Cache; c != nil {
+		waited, landed := c.Alone(r.Context(), body, w.Header().Get("Content-Type"))
+		defer landed()
+		if waited && kept(w, r, body) {
+			return
+		}
+	}
 	if err := decode(body, params); err != nil {
 		respond(w, http.StatusBadRequest, exec.DispatchError(r.Context(), gqlerror.List{gqlerror.Errorf("json request body could not be decoded: %+v body:%s", err, body)}))
 		return

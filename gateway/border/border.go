@@ -5,6 +5,7 @@
 package border
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -34,6 +35,10 @@ type Index struct {
 	from   map[graph.ID][]graph.ID
 	region map[graph.ID]string
 	names  map[graph.ID]graph.Name // of what others stand for, and of members
+	// added counts names, and changed says at which count the names of a node
+	// were last added to, by what its id begins with.
+	added   uint64
+	changed map[uint64]uint64
 }
 
 // A Table is a global table: Members are the nodes that its members stand for,
@@ -54,7 +59,7 @@ type Member struct {
 // New returns the index of a catalog before any name is added but those of
 // which the catalog itself speaks.
 func New(state *catalog.State) *Index {
-	x := &Index{state: state, tables: map[graph.ID]*Table{}, members: map[graph.ID]*Table{}, to: map[graph.ID]graph.ID{}, from: map[graph.ID][]graph.ID{}, region: map[graph.ID]string{}, names: map[graph.ID]graph.Name{}}
+	x := &Index{state: state, tables: map[graph.ID]*Table{}, members: map[graph.ID]*Table{}, to: map[graph.ID]graph.ID{}, from: map[graph.ID][]graph.ID{}, region: map[graph.ID]string{}, names: map[graph.ID]graph.Name{}, changed: map[uint64]uint64{}}
 	for t := range state.Tables() {
 		table := &Table{ID: TableName(t.Name).ID(), Name: t.Name, Kind: t.Kind}
 		x.tables[table.ID] = table
@@ -109,6 +114,8 @@ func (x *Index) Add(names ...graph.Name) {
 		x.mu.Lock()
 		if _, ok := x.to[id]; !ok {
 			x.to[id] = to
+			x.added++
+			x.changed[prefix(to)], x.changed[prefix(id)] = x.added, x.added
 			x.region[id] = n.Region
 			if x.names[to] = target; target.Region != "" {
 				x.region[to] = target.Region
@@ -158,6 +165,31 @@ func (x *Index) Table(node graph.ID) *Table { return x.tables[node] }
 
 // TableOf returns the global table that a node is a member of.
 func (x *Index) TableOf(node graph.ID) *Table { return x.members[node] }
+
+func prefix(id graph.ID) uint64 { return binary.BigEndian.Uint64(id[:]) }
+
+// Added returns how many names have been added.
+func (x *Index) Added() uint64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.added
+}
+
+// Same reports whether no name of nodes has been added after so many; nodes
+// are what their ids begin with.
+func (x *Index) Same(added uint64, nodes []uint64) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.added == added {
+		return true
+	}
+	for _, n := range nodes {
+		if x.changed[n] > added {
+			return false
+		}
+	}
+	return true
+}
 
 // Len returns how many names stand for another.
 func (x *Index) Len() int {

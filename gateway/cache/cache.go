@@ -5,7 +5,9 @@ package cache
 
 import (
 	"bytes"
+	"context"
 	"hash/maphash"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -22,6 +24,8 @@ type Cache struct {
 	// Hits were given again; Stale would have been, but for what changed;
 	// Misses were not there.
 	Hits, Stale, Misses atomic.Uint64
+	// flights are the requests under way, by key: a channel that closes.
+	flights sync.Map
 }
 
 // An Answer is what was written for a request. It is not changed once it is
@@ -65,9 +69,15 @@ func (c *Cache) key(request []byte, media string) uint64 {
 	return h.Sum64()
 }
 
+// A Holder is a state of the graph that can tell what holds in it: graph.Lasting
+// numbers, or a graph.Tracking view.
+type Holder interface {
+	Holds(t *graph.Touched) bool
+}
+
 // Get returns the answer to a request that holds in a state of the graph, or
 // nil.
-func (c *Cache) Get(request []byte, media string, now graph.Lasting) *Answer {
+func (c *Cache) Get(request []byte, media string, now Holder) *Answer {
 	a, ok := c.answers.Get(c.key(request, media))
 	switch {
 	case !ok || a.Type != media || !bytes.Equal(a.Request, request):
@@ -81,10 +91,29 @@ func (c *Cache) Get(request []byte, media string, now graph.Lasting) *Answer {
 	return a
 }
 
+// Alone waits, once, while an equal request is under way, so that its answer
+// can be had; it reports whether it did. The caller calls landed when it has
+// answered.
+func (c *Cache) Alone(ctx context.Context, request []byte, media string) (waited bool, landed func()) {
+	key, own := c.key(request, media), make(chan struct{})
+	other, flying := c.flights.LoadOrStore(key, own)
+	if !flying {
+		return false, func() {
+			c.flights.Delete(key)
+			close(own)
+		}
+	}
+	select {
+	case <-other.(chan struct{}):
+	case <-ctx.Done():
+	}
+	return true, func() {}
+}
+
 // Put keeps an answer, if there is room for it.
 func (c *Cache) Put(a *Answer) {
 	t := &a.Touched
-	size := len(a.Request) + len(a.Body) + len(t.Lists)*int(unsafe.Sizeof(graph.TouchedList{})) + (len(t.IDs)+len(t.Absent))*len(graph.ID{}) + 256
+	size := len(a.Request) + len(a.Body) + len(t.Lists)*int(unsafe.Sizeof(graph.TouchedList{})) + (len(t.IDs)+len(t.Absent))*len(graph.ID{}) + 8*len(t.Nodes) + 256
 	c.answers.Set(c.key(a.Request, a.Type), a, int64(size))
 }
 

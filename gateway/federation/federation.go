@@ -12,6 +12,7 @@
 //	walk        flows from the sheet, global tables, what is missed   flows.go, tables.go
 //	round       asking regions, gaps                                  round.go
 //	nodes, find what nodes are, over regions                          nodes.go, find.go
+//	touched     what was read, for answers that are kept              touched.go
 package federation
 
 import (
@@ -33,6 +34,18 @@ type Region struct {
 	Reader graph.Reader
 	// Mark, if set, returns the last mark that is known of the region.
 	Mark func() graph.Mark
+	// Changes, if set, tells what has changed there; without them no answer can
+	// be kept.
+	Changes Changes
+}
+
+// Changes are what a gateway has heard of the changes of a region.
+type Changes interface {
+	// Generation is another one when changes may have been missed.
+	Generation() uint64
+	// Same reports whether nodes, told by what their ids begin with, are known
+	// not to have changed since a revision.
+	Same(generation, revision uint64, nodes []uint64) bool
 }
 
 // Options say what a federation is over. All are needed but Patience.
@@ -67,9 +80,14 @@ func New(o Options) (*Federation, error) {
 func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) {
 	regions := slices.Clone(f.o.Regions())
 	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
-	v := &view{names: f.o.Names(), patience: f.o.Patience, at: at, sheet: newSheet()}
+	names := f.o.Names()
+	v := &view{names: names, added: names.Added(), patience: f.o.Patience, at: at, sheet: newSheet()}
 	for _, r := range regions {
-		v.regions = append(v.regions, &region{Region: r})
+		own := &region{Region: r}
+		if r.Changes != nil {
+			own.generation = r.Changes.Generation()
+		}
+		v.regions = append(v.regions, own)
 	}
 	v.resolver = graph.NewResolver(v, graph.Forever)
 	if len(at.AtLeast) > 0 {

@@ -16,6 +16,7 @@ type match struct {
 // Find implements graph.View: each region searches, and the best of all are
 // the page. What could not be asked is left out.
 func (v *view) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
+	v.unsteady(true)
 	pages := make(map[string]graph.Page, len(v.regions))
 	all := v.all()
 	if _, err := v.ask(ctx, all, func(ctx context.Context, r *region, opened graph.LegView) error {
@@ -107,6 +108,7 @@ func (v *view) all() []string {
 
 // Conflicts implements graph.View.
 func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, error) {
+	v.unsteady(true)
 	of := map[string][]graph.Conflict{}
 	all := v.all()
 	if _, err := v.ask(ctx, all, func(ctx context.Context, r *region, opened graph.LegView) error {

@@ -17,6 +17,7 @@ const maxLooks = 8
 // Nodes implements graph.View. Of a node that several regions have, what the
 // region says whose node it is counts first, then the others by name.
 func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
+	v.unsteady(want&(graph.WantPartitions|graph.WantSeen) != 0)
 	for range maxLooks {
 		v.mu.Lock()
 		questions := v.unknown(ids, want)
@@ -226,6 +227,9 @@ func (v *view) nameOf(base graph.ID) (graph.Name, bool) {
 func (v *view) Says(ctx context.Context, subjects []graph.ID, emit func(graph.Said) error) ([]graph.Gap, error) {
 	of := map[string][]graph.ID{}
 	v.mu.Lock()
+	if v.touched != nil {
+		v.touched.add(subjects...)
+	}
 	for _, s := range subjects {
 		if r, ok := v.home[s.Base()]; ok {
 			of[r] = append(of[r], s)

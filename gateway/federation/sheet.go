@@ -134,6 +134,17 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh
 	for i := range leg.Nodes {
 		v.learn(region, &leg.Nodes[i], q.Want)
 	}
+	if v.touched != nil {
+		v.touched.add(asked...)
+		v.touched.add(leg.IDs...)
+		v.touched.add(leg.Stands...)
+		for _, k := range leg.Keys {
+			v.touched.add(k.Subject)
+		}
+		for i := range leg.Nodes {
+			v.touched.add(leg.Nodes[i].ID)
+		}
+	}
 	v.resolver = graph.NewResolver(v, graph.Forever)
 	return fresh
 }

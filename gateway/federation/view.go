@@ -16,6 +16,7 @@ import (
 // A view is one state of all regions.
 type view struct {
 	names    *border.Index
+	added    uint64 // to names, when the view was opened
 	patience time.Duration
 	at       graph.At
 	regions  []*region // by name
@@ -26,12 +27,16 @@ type view struct {
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
 	roots    map[graph.ID]string // their regions
-	closed   bool
+	// touched, if set, notes what is read.
+	touched *touched
+	closed  bool
 }
 
 // A region is a region of one view.
 type region struct {
 	Region
+	generation uint64 // of its changes, when the view was opened
+
 	once sync.Once
 	view graph.LegView
 	err  error
@@ -185,8 +190,10 @@ func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context,
 	defer v.mu.Unlock()
 	var gaps []graph.Gap
 	for i, name := range of {
-		if err := failed[i]; err != nil {
-			v.named(name).why = reason(err)
+		if r := v.named(name); failed[i] != nil {
+			r.why = reason(failed[i])
+		} else if r != nil && r.why == "" {
+			v.noteRegion(r)
 		}
 		if g, is := v.gap(name); is {
 			gaps = append(gaps, g)
