@@ -29,6 +29,8 @@ type demoPlatform struct {
 	log      *slog.Logger
 	logTo    io.Writer
 	gateways []*gatewayServer
+	// answers less than 0: gateways keep none.
+	answers int
 
 	running sync.WaitGroup
 	stop    context.CancelFunc
@@ -61,18 +63,23 @@ func (p *demoPlatform) open(ctx context.Context, listen string, now time.Time) (
 	if events, err = p.feed(ctx, now); err != nil {
 		return events, err
 	}
-	if err := p.openGateways(ctx, listen); err != nil {
+	if err := p.openGateways(ctx, listen, p.handler(ctx)); err != nil {
 		return events, err
 	}
 	if err := p.decide(ctx); err != nil {
 		return events, err
 	}
+	return events, p.followed(ctx)
+}
+
+// followed waits until each gateway follows each region.
+func (p *demoPlatform) followed(ctx context.Context) error {
 	for _, g := range p.gateways {
 		if err := g.gateway.WaitFollowed(ctx); err != nil {
-			return events, err
+			return err
 		}
 	}
-	return events, nil
+	return nil
 }
 
 // start starts a region; it answers when start returns.
@@ -136,8 +143,9 @@ func (p *demoPlatform) feed(ctx context.Context, now time.Time) (int, error) {
 	return len(bodies), nil
 }
 
-// openGateways starts three gateways, the first where people ask.
-func (p *demoPlatform) openGateways(ctx context.Context, listen string) error {
+// openGateways starts three gateways, the first where people ask; it serves
+// more besides, if that is set.
+func (p *demoPlatform) openGateways(ctx context.Context, listen string, more http.Handler) error {
 	const many = 3
 	rafts, err := freeAddresses(many)
 	if err != nil {
@@ -166,9 +174,12 @@ func (p *demoPlatform) openGateways(ctx context.Context, listen string) error {
 	for i, self := range first.list {
 		c := defaultGateway()
 		c.Name, c.Listen, c.Raft, c.Serves, c.First, c.Data, c.LogLevel = self.Name, serves[i], self.Address, self.Serves, first, "", "warn"
+		if p.answers < 0 {
+			c.Answers = 0
+		}
 		s := &gatewayServer{c: c, log: quiet}
 		if i == 0 {
-			s.more = p.handler(ctx)
+			s.more = more
 		}
 		if err := s.open(); err != nil {
 			return fmt.Errorf("start gateway %s: %w", self.Name, err)
@@ -232,6 +243,11 @@ func (p *demoPlatform) decide(ctx context.Context) error {
 		}
 		changes = append(changes, declare)
 	}
+	return p.change(ctx, changes)
+}
+
+// change changes the catalog.
+func (p *demoPlatform) change(ctx context.Context, changes []catalog.Change) error {
 	for _, c := range changes {
 		if _, err := p.gateways[0].gateway.Catalog.Change(ctx, catalog.Command{Who: "demo", Do: c}); err != nil {
 			return fmt.Errorf("tell the catalog: %w", err)

@@ -113,6 +113,9 @@ func (p *Platform) rand(index int, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(p.Seed, uint64(int64(index))*8+stream))
 }
 
+// PlatformNamespaces lists the namespaces of tables of platforms.
+func PlatformNamespaces() []string { return slices.Clone(platformNamespaces[:]) }
+
 // Table returns a table by its index, from -Tasks/4 to Tasks-1.
 func (p *Platform) Table(i int) Table {
 	r := p.rand(i, 0)

@@ -13,6 +13,7 @@
 //	postgres.go  the same questions to PostgreSQL
 //	debian.go    a graph that nobody generated
 //	writers.go   questions while others write
+//	split.go     many regions: answers, kept answers, freshness
 package bench
 
 import (
@@ -31,11 +32,16 @@ import (
 	"headwater/graph/pebble"
 )
 
-// Options say what is measured. Serve is needed; the rest has defaults.
+// Options say what is measured. What serves is needed; the rest has defaults.
 type Options struct {
 	// Serve opens a server on a folder, with the graph in its folder graph.
 	// Keep: it keeps answers to give them again.
 	Serve func(dir string, keep bool) (*Server, error)
+	// ServeRegion opens a server on a folder as one of many regions, and
+	// ServeGateways three gateways over regions by their addresses, to whom the
+	// namespaces belong that end in -REGION; it returns when they are followed.
+	ServeRegion   func(dir, name string) (*Server, error)
+	ServeGateways func(regions map[string]string, namespaces []string, keep bool) (*Cluster, error)
 	// Tasks is the size of the platform. Default: 100,000.
 	Tasks int
 	// Sizes are those of the platforms of growth. Default: 10,000 and 100,000.
@@ -88,6 +94,9 @@ var figures = []figure{
 	{"growth", "the same answers as the platform grows", (*run).growth},
 	{"hub", "a data store that very many read", (*run).hub},
 	{"writers", "questions while tasks change, compared with none changing", (*run).writers},
+	{"regions", "a platform split over three regions, compared with one store", (*run).regions},
+	{"cached", "answers over regions that are given again, compared with such that are made anew", (*run).cached},
+	{"freshness", "how soon an event is seen at every gateway", (*run).freshness},
 	{"postgres", "the same questions to PostgreSQL (started for it; installed by apt)", (*run).postgres},
 }
 

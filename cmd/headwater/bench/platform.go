@@ -36,6 +36,11 @@ func (r *run) built(ctx context.Context, tasks int) (string, error) {
 
 // store returns the folder of a server with n deltas in it.
 func (r *run) store(ctx context.Context, name string, n int, delta func(i int) graph.Delta) (dir string, err error) {
+	return r.storeOf(ctx, name, region, n, delta)
+}
+
+// storeOf is store for a region.
+func (r *run) storeOf(ctx context.Context, name, of string, n int, delta func(i int) graph.Delta) (dir string, err error) {
 	dir = r.path(name)
 	done := r.path(name, "whole")
 	if _, err := os.Stat(done); err == nil {
@@ -44,25 +49,25 @@ func (r *run) store(ctx context.Context, name string, n int, delta func(i int) g
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
-	s, err := openStore(r.path(name, "graph"))
+	s, err := openStore(r.path(name, "graph"), of)
 	if err != nil {
 		return "", err
 	}
-	if err = errors.Join(r.fill(ctx, s, name, n, delta), s.Close()); err != nil {
+	if err = errors.Join(r.fill(ctx, s, name, of, n, delta), s.Close()); err != nil {
 		return "", err
 	}
 	return dir, os.WriteFile(done, nil, 0o600)
 }
 
-func openStore(dir string) (*pebble.Store, error) {
-	return pebble.Open(dir, pebble.Options{Region: region, Log: slog.New(slog.DiscardHandler)})
+func openStore(dir, of string) (*pebble.Store, error) {
+	return pebble.Open(dir, pebble.Options{Region: of, Log: slog.New(slog.DiscardHandler)})
 }
 
 // fill plans and applies deltas in batches, as a region does.
-func (r *run) fill(ctx context.Context, s *pebble.Store, name string, n int, delta func(i int) graph.Delta) error {
+func (r *run) fill(ctx context.Context, s *pebble.Store, name, of string, n int, delta func(i int) graph.Delta) error {
 	const batch = 1000
 	began, told := time.Now(), time.Now()
-	feeder := graphtest.Feeder{Region: region}
+	feeder := graphtest.Feeder{Region: of}
 	for from := 0; from < n; from += batch {
 		deltas := make([]graph.Delta, min(batch, n-from))
 		for i := range deltas {
@@ -83,7 +88,7 @@ func (r *run) fill(ctx context.Context, s *pebble.Store, name string, n int, del
 // opened opens the store of a folder, calls f with a view of it, and closes
 // both.
 func opened(ctx context.Context, dir string, f func(*pebble.Store, graph.View) error) error {
-	s, err := openStore(dir + "/graph")
+	s, err := openStore(dir+"/graph", region)
 	if err != nil {
 		return err
 	}

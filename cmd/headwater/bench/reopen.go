@@ -19,7 +19,7 @@ func (r *run) reopen(ctx context.Context) error {
 		}
 		open := func() (took time.Duration, flows int, err error) {
 			began := time.Now()
-			s, err := openStore(filepath.Join(dir, "graph"))
+			s, err := openStore(filepath.Join(dir, "graph"), region)
 			if err != nil {
 				return 0, 0, err
 			}

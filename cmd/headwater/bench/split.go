@@ -1,0 +1,445 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"headwater/graph"
+	"headwater/graph/graphtest"
+)
+
+// A Cluster is gateways over regions in this process, with a rule for each of
+// the namespaces that end in -REGION.
+type Cluster struct {
+	// URLs are those of the gateways.
+	URLs []string
+	// Names counts the names of a gateway's border index.
+	Names func() int
+	Stop  func() error
+}
+
+// splitRegions are the regions of the platform that is split.
+var splitRegions = []string{"r0", "r1", "r2"}
+
+// home is the region of the platform that makes a table.
+func (r *run) home(index int) string {
+	return splitRegions[min(len(splitRegions)-1, index*len(splitRegions)/r.Tasks)]
+}
+
+// split is a task's delta on the platform that is split: each table is named
+// under the namespace of the region that makes it; sources are each region's
+// own. It is told in region reports, or local.
+func (r *run) split(p *graphtest.Platform, i int, reports string) (delta graph.Delta, crossing, flows int) {
+	d := p.Delta(i, 0)
+	own := r.home(i)
+	name := func(n graph.Name) graph.Name {
+		at := own
+		if index, err := strconv.Atoi(n.Name[strings.LastIndexByte(n.Name, '_')+1:]); err == nil && !strings.HasPrefix(n.Name, "src.") {
+			at = r.home(index)
+		}
+		n.Region, n.Namespace = reports, n.Namespace+"-"+at
+		return n
+	}
+	d.Subject.Region = reports
+	for k := range d.Says.Reads {
+		d.Says.Reads[k].Name = name(d.Says.Reads[k].Name)
+		flows++
+		if !strings.HasSuffix(d.Says.Reads[k].Name.Namespace, own) {
+			crossing++
+		}
+	}
+	sources := func(list []graph.Source) {
+		for k := range list {
+			list[k].Name = name(list[k].Name)
+		}
+	}
+	for k := range d.Says.Writes {
+		w := &d.Says.Writes[k]
+		w.Name = name(w.Name)
+		sources(w.Lineage.Inputs)
+		for c := range w.Lineage.Columns {
+			sources(w.Lineage.Columns[c].Inputs)
+		}
+	}
+	return d, crossing, flows
+}
+
+// splitStores builds the platform in one store and in one of each region.
+func (r *run) splitStores(ctx context.Context) (single string, regions map[string]string, err error) {
+	p := r.platform(r.Tasks)
+	crossing, flows := 0, 0
+	single, err = r.storeOf(ctx, fmt.Sprintf("split-%d-single", r.Tasks), region, r.Tasks, func(i int) graph.Delta {
+		d, c, n := r.split(p, i, region)
+		crossing, flows = crossing+c, flows+n
+		return d
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if flows > 0 {
+		r.tell("%.1f%% of the inputs of tasks are in another region", 100*float64(crossing)/float64(flows))
+	}
+	regions = map[string]string{}
+	for _, name := range splitRegions {
+		var mine []int
+		for i := range r.Tasks {
+			if r.home(i) == name {
+				mine = append(mine, i)
+			}
+		}
+		regions[name], err = r.storeOf(ctx, fmt.Sprintf("split-%d-%s", r.Tasks, name), name, len(mine), func(i int) graph.Delta {
+			d, _, _ := r.split(p, mine[i], name)
+			return d
+		})
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	return single, regions, nil
+}
+
+// clustered serves regions and gateways over them, and calls f.
+func (r *run) clustered(dirs map[string]string, away time.Duration, keep bool, f func(c *Cluster, addresses map[string]string) error) (err error) {
+	addresses, near := map[string]string{}, map[string]string{}
+	var stops []func() error
+	defer func() {
+		for _, stop := range slices.Backward(stops) {
+			err = errors.Join(err, stop())
+		}
+	}()
+	for name, dir := range dirs {
+		s, err := r.ServeRegion(dir, name)
+		if err != nil {
+			return err
+		}
+		stops = append(stops, s.Stop)
+		near[name] = strings.TrimPrefix(s.URL, "http://")
+		addresses[name] = near[name]
+		if away > 0 {
+			far, stop, err := farther(near[name], away/2)
+			if err != nil {
+				return err
+			}
+			stops = append(stops, stop)
+			addresses[name] = far
+		}
+	}
+	var namespaces []string
+	for _, ns := range graphtest.PlatformNamespaces() {
+		for name := range dirs {
+			namespaces = append(namespaces, ns+"-"+name)
+		}
+	}
+	c, err := r.ServeGateways(addresses, namespaces, keep)
+	if err != nil {
+		return err
+	}
+	stops = append(stops, c.Stop)
+	return f(c, near)
+}
+
+// farther listens for what another address serves, a time away each way.
+func farther(address string, oneWay time.Duration) (string, func() error, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards open
+	var open []net.Conn
+	pipe := func(from, to net.Conn) {
+		type chunk struct {
+			at time.Time
+			b  []byte
+		}
+		sent := make(chan chunk, 1024)
+		wg.Go(func() {
+			for c := range sent {
+				time.Sleep(time.Until(c.at))
+				if _, err := to.Write(c.b); err != nil {
+					_ = from.Close()
+				}
+			}
+			_ = to.Close()
+		})
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buf)
+			if n > 0 {
+				sent <- chunk{time.Now().Add(oneWay), slices.Clone(buf[:n])}
+			}
+			if err != nil {
+				close(sent)
+				return
+			}
+		}
+	}
+	wg.Go(func() {
+		for {
+			near, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", address)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			mu.Lock()
+			open = append(open, near, far)
+			mu.Unlock()
+			wg.Go(func() { pipe(near, far) })
+			wg.Go(func() { pipe(far, near) })
+		}
+	})
+	return ln.Addr().String(), func() error {
+		err := ln.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close() // it may be closed already
+		}
+		mu.Unlock()
+		wg.Wait()
+		return err
+	}, nil
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// regions measures a platform that is split over three regions: the border
+// index of an empty gateway, and answers, compared with one store that has
+// all.
+func (r *run) regions(ctx context.Context) error {
+	single, dirs, err := r.splitStores(ctx)
+	if err != nil {
+		return err
+	}
+	var roots []graph.ID
+	var alone, split []time.Duration
+	var names []graph.Name
+	if err := r.serve(ctx, single, func(s *Server, c *client) error {
+		if roots, names, err = r.splitRoots(ctx, s, 64); err != nil {
+			return err
+		}
+		alone, err = r.askRoots(ctx, c, names)
+		return err
+	}); err != nil {
+		return err
+	}
+	var building []float64
+	for range r.Runs {
+		before := heap()
+		began := time.Now()
+		if err := r.clustered(dirs, 0, false, func(c *Cluster, _ map[string]string) error {
+			building = append(building, time.Since(began).Seconds())
+			if len(building) < r.Runs {
+				return nil
+			}
+			n := c.Names()
+			r.tell("border index: %d names; regions, gateway and index took %d MiB more heap", n, (heap()-before)>>20)
+			gateway := newClient(c.URLs[0])
+			defer gateway.close()
+			split, err = r.askRoots(ctx, gateway, names)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	r.tell("regions opened, an empty gateway begun and its border index built in %s s", spread(building, "%.2f"))
+	one, many := ms(percentile(alone, 0.5)), ms(percentile(split, 0.5))
+	r.hold(many <= 3*one+3*roundTrip, fmt.Sprintf("at most 3 times, and %.1f ms a round", roundTrip),
+		"%d answers of 3 hops both ways by column: p50 %.2f ms over regions, %.2f ms from one store: %.1f times; p99 %.2f and %.2f ms",
+		len(roots), many, one, many/one, ms(percentile(split, 0.99)), ms(percentile(alone, 0.99)))
+	return nil
+}
+
+// roundTrip is about what a round costs on the loopback, in milliseconds.
+const roundTrip = 0.5
+
+// splitRoots finds roots whose answers have about 200 nodes, and that lie
+// near a border.
+func (r *run) splitRoots(ctx context.Context, s *Server, want int) (roots []graph.ID, names []graph.Name, err error) {
+	v, err := s.Store.View(ctx, graph.At{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	p := r.platform(r.Tasks)
+	for i := 0; i < r.Tasks && len(roots) < want; i++ {
+		k := (i * 7919) % r.Tasks
+		d, _, _ := r.split(p, k, region)
+		name := d.Says.Writes[0].Name
+		a, err := graph.GetLineage(ctx, v, graph.Question{Root: name.ID(), Direction: graph.Both, Granularity: graph.Columns, Depth: 3, Limit: 1000})
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := len(a.Nodes); a.Complete() && n >= 160 && n <= 260 {
+			roots, names = append(roots, name.ID()), append(names, name)
+		}
+	}
+	if len(roots) == 0 {
+		return nil, nil, errors.New("no answer has about 200 nodes")
+	}
+	return roots, names, nil
+}
+
+// askRoots asks for lineage by name, one question after the other.
+func (r *run) askRoots(ctx context.Context, c *client, names []graph.Name) ([]time.Duration, error) {
+	var bodies [][]byte
+	for _, n := range names {
+		body, err := question(namesQuery, map[string]any{"of": map[string]string{"namespace": n.Namespace, "name": n.Name, "kind": "DATASTORE"}})
+		if err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, body)
+	}
+	if _, _, err := c.ask(ctx, bodies, 1, time.Second); err != nil {
+		return nil, err
+	}
+	took, _, err := c.ask(ctx, bodies, 1, time.Duration(r.Seconds)*time.Second)
+	return took, err
+}
+
+// cached measures a hot mixed workload, with 10 ms between the gateway and
+// the regions, given again and made anew.
+func (r *run) cached(ctx context.Context) error {
+	_, dirs, err := r.splitStores(ctx)
+	if err != nil {
+		return err
+	}
+	p := r.platform(r.Tasks)
+	var bodies [][]byte
+	for i := range 64 {
+		d, _, _ := r.split(p, (i*7919)%r.Tasks, region)
+		n := d.Says.Writes[0].Name
+		text := namesQuery
+		if i%4 == 0 {
+			text = idsQuery
+		}
+		body, err := question(text, map[string]any{"of": map[string]string{"namespace": n.Namespace, "name": n.Name, "kind": "DATASTORE"}})
+		if err != nil {
+			return err
+		}
+		bodies = append(bodies, body)
+	}
+	var rates [2]float64
+	var p50 [2]float64
+	for i, keep := range []bool{false, true} {
+		if err := r.clustered(dirs, 10*time.Millisecond, keep, func(c *Cluster, _ map[string]string) error {
+			gateway := newClient(c.URLs[0])
+			defer gateway.close()
+			if _, _, err := gateway.ask(ctx, bodies, 8, 2*time.Second); err != nil {
+				return err
+			}
+			took, _, err := gateway.ask(ctx, bodies, 8, time.Duration(r.Seconds)*time.Second)
+			if err != nil {
+				return err
+			}
+			rates[i], p50[i] = float64(len(took))/float64(r.Seconds), ms(percentile(took, 0.5))
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	r.hold(rates[1] >= 10*rates[0], "at least 10 times", "64 questions, 8 clients, regions 10 ms away: %.0f answers a second given again, %.0f made anew: %.0f times; p50 %.2f and %.2f ms",
+		rates[1], rates[0], rates[1]/rates[0], p50[1], p50[0])
+	return nil
+}
+
+// freshness measures how long after its acknowledgement an event is seen at
+// every gateway, at 1,000 events a second.
+func (r *run) freshness(ctx context.Context) error {
+	dirs := map[string]string{"r0": r.path("fresh-r0"), "r1": r.path("fresh-r1")}
+	return r.clustered(dirs, 0, false, func(c *Cluster, near map[string]string) error {
+		home := newClient("http://" + near["r0"])
+		defer home.close()
+		ns := graphtest.PlatformNamespaces()[0]
+		event := func(n int) []byte {
+			return fmt.Appendf(nil, `{"eventType":"COMPLETE","eventTime":%q,"run":{"runId":"00000000-0000-4000-8000-%012d"},"job":{"namespace":"fresh","name":"j%d"},"inputs":[{"namespace":%q,"name":"in%d"}],"outputs":[{"namespace":%q,"name":"out%d"}]}`,
+				time.Now().UTC().Format(time.RFC3339Nano), n, n, ns+"-r1", n, ns+"-r0", n)
+		}
+		var wg sync.WaitGroup
+		var mu sync.Mutex // guards seen and failed
+		var seen []time.Duration
+		var failed error
+		const every, sampled = time.Millisecond, 25
+		end := time.Now().Add(time.Duration(3*r.Seconds) * time.Second)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		n := 0
+		busy := make(chan struct{}, 64)
+		for time.Now().Before(end) {
+			<-tick.C
+			n++
+			k := n
+			busy <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-busy }()
+				var buf bytes.Buffer
+				err := home.post(ctx, "/api/v1/lineage", event(k), &buf)
+				if err == nil && k%sampled == 0 {
+					acknowledged := time.Now()
+					for _, url := range c.URLs {
+						if err = visible(ctx, url, ns+"-r1", fmt.Sprint("in", k), fmt.Sprint("out", k)); err != nil {
+							break
+						}
+					}
+					mu.Lock()
+					seen = append(seen, time.Since(acknowledged))
+					mu.Unlock()
+				}
+				if err != nil {
+					mu.Lock()
+					failed = err
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if failed != nil {
+			return failed
+		}
+		rate := float64(n) / (3 * float64(r.Seconds))
+		r.hold(ms(percentile(seen, 0.99)) < 150, "under 150 ms", "%.0f events a second: an event's flow over a border seen at all %d gateways p50 %.1f ms, p99 %.1f ms after its acknowledgement (%d of them)",
+			rate, len(c.URLs), ms(percentile(seen, 0.5)), ms(percentile(seen, 0.99)), len(seen))
+		return nil
+	})
+}
+
+// visible waits until a gateway tells that a table feeds another.
+func visible(ctx context.Context, url, namespace, from, to string) error {
+	c := newClient(url)
+	defer c.close()
+	body, err := json.Marshal(map[string]any{"query": `query($of: NodeRef!) { lineage(of: $of, direction: DOWNSTREAM, depth: 1) { nodes { node { name } } } }`,
+		"variables": map[string]any{"of": map[string]string{"namespace": namespace, "name": from, "kind": "DATASTORE"}}})
+	if err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
+		if err := c.post(ctx, "/graphql", body, &buf); err != nil {
+			return err
+		}
+		if bytes.Contains(buf.Bytes(), []byte(strconv.Quote(to))) {
+			return nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return fmt.Errorf("%s did not tell of %s in 10 s: %.300s", url, to, &buf)
+}
