@@ -181,9 +181,9 @@ func testLarge(t *testing.T, h Harness) {
 	r := h.start(t)
 	s := h.Serve(t, r)
 	r.Say(tables("small", 1))
-	large := tables("a", 15_000)
+	large := tables("a", 1500)
 	for i := range large {
-		large[i].Namespace = "pg://" + strings.Repeat("a.long.host.", 15) // 3 MB in all
+		large[i].Namespace = "pg://" + strings.Repeat("a.long.host.", 170) // 3 MB in all
 	}
 	r.Say(large)
 	r.Say(tables("small", 1))

@@ -33,7 +33,7 @@ var _ bus.Stream = (*Client)(nil)
 
 // Follow implements bus.Stream.
 func (c *Client) Follow(ctx context.Context, from bus.Cursor, f bus.Filter, emit func([]bus.Entry) error) error {
-	err := c.ask(ctx, FollowPath, request{from, f}, func(kind byte, b []byte) (bool, error) {
+	return c.ask(ctx, FollowPath, request{from, f}, func(kind byte, b []byte) (bool, error) {
 		if kind != entryFrames {
 			return false, fmt.Errorf("a frame of kind %q: %w", kind, bus.ErrFormat)
 		}
@@ -43,10 +43,6 @@ func (c *Client) Follow(ctx context.Context, from bus.Cursor, f bus.Filter, emit
 		}
 		return false, emit(entries)
 	})
-	if err == nil {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // Snapshot implements bus.Stream.

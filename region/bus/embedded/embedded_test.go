@@ -41,7 +41,7 @@ func TestStreamOverHTTP(t *testing.T) {
 }
 
 func TestStreamOfPebble(t *testing.T) {
-	bustest.Run(t, bustest.Harness{Histories: 15, Serve: inProcess, Store: func(t testing.TB) bustest.Store {
+	bustest.Run(t, bustest.Harness{Histories: 8, Serve: inProcess, Store: func(t testing.TB) bustest.Store {
 		s, err := pebble.Open(t.TempDir(), pebble.Options{Region: "eu", CacheBytes: 1 << 20, MemTableBytes: 4 << 20, FactsBytes: 1 << 20, Log: quiet})
 		if err != nil {
 			t.Fatal(err)

@@ -100,14 +100,14 @@ func (p *publishing) end(t testing.TB) {
 }
 
 func (p *publishing) stream(r *bustest.Region) bus.Stream {
-	return &Stream{Options: p.o, Names: embedded.New(embedded.Options{Store: r.Store(), Head: r.Head})}
+	return &Stream{Options: p.o, From: embedded.New(embedded.Options{Store: r.Store(), Head: r.Head})}
 }
 
 func TestStream(t *testing.T) {
 	b := open(t)
 	published := map[*bustest.Region]*publishing{}
 	bustest.Run(t, bustest.Harness{
-		Histories: 25,
+		Histories: 10,
 		Store:     func(testing.TB) bustest.Store { return graphtest.NewModel("eu") },
 		Serve: func(t testing.TB, r *bustest.Region) bus.Stream {
 			p := published[r]

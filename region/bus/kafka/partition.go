@@ -81,18 +81,16 @@ func (q *partition) poll(ctx context.Context, most int) ([]*kgo.Record, error) {
 	return fetched.Records(), nil
 }
 
-// at returns the first record from an offset on, and its own; there must be
-// one.
-func (q *partition) at(ctx context.Context, offset int64) (record, int64, error) {
+// at returns the first record from an offset on; there must be one.
+func (q *partition) at(ctx context.Context, offset int64) (record, error) {
 	q.read(offset)
 	for {
 		records, err := q.poll(ctx, 1)
 		if err != nil {
-			return record{}, 0, err
+			return record{}, err
 		}
 		if len(records) > 0 {
-			r, err := recordOf(q.o, records[0])
-			return r, records[0].Offset, err
+			return recordOf(q.o, records[0])
 		}
 	}
 }
@@ -105,44 +103,23 @@ func (q *partition) search(ctx context.Context, generation, sequence uint64) (in
 		if failed != nil {
 			return true
 		}
-		r, _, err := q.at(ctx, q.start+int64(i))
+		r, err := q.at(ctx, q.start+int64(i))
 		failed = err
 		return r.generation > generation || r.generation == generation && r.cursor.Sequence >= sequence
 	})
 	return q.start + int64(n), failed
 }
 
-// find returns the offset from which to read to go on from a cursor. Whether
-// that can be done the records there tell.
-func (q *partition) find(ctx context.Context, c bus.Cursor) (int64, error) {
+// find returns the offset from which to read to go on from a cursor; ahead says
+// that there is nothing of it yet. Whether it fits the records there tell.
+func (q *partition) find(ctx context.Context, c bus.Cursor) (offset int64, ahead bool, err error) {
 	if q.start == q.end {
-		return q.end, nil
+		return q.end, true, nil
 	}
-	newest, _, err := q.at(ctx, q.end-1)
+	newest, err := q.at(ctx, q.end-1)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	oldest, _, err := q.at(ctx, q.start)
-	if err != nil {
-		return 0, err
-	}
-	offset, err := q.search(ctx, newest.generation, c.Sequence)
-	if err != nil || offset < q.end {
-		return offset, err
-	}
-	// It is not there yet, unless it was in a generation before.
-	for g := newest.generation - 1; g >= oldest.generation && g > 0; g-- {
-		before, err := q.search(ctx, g, c.Sequence)
-		if err != nil {
-			return 0, err
-		}
-		r, _, err := q.at(ctx, before)
-		if err != nil {
-			return 0, err
-		}
-		if r.generation == g && r.cursor == c {
-			return 0, &bus.CursorError{Reason: bus.ErrDiverged, Cursor: c, First: 0, Last: newest.cursor}
-		}
-	}
-	return offset, nil
+	offset, err = q.search(ctx, newest.generation, c.Sequence)
+	return offset, offset == q.end, err
 }

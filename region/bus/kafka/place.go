@@ -21,9 +21,8 @@ func (p *place) take(r *record) (*bus.Entry, error) {
 		return nil, nil // a publisher that was replaced
 	}
 	if r.generation > p.generation {
-		was := p.sure
-		p.generation, p.sure = r.generation, r.kind == beginRecord && p.same(r.cursor)
-		if r.kind == beginRecord && !p.sure && (was || r.cursor.Sequence > p.at.Sequence) {
+		p.generation, p.sure = r.generation, false
+		if r.kind == beginRecord && !p.same(r.cursor) {
 			if r.payload[0] == diverged {
 				return nil, p.refuse(bus.ErrDiverged, r)
 			}

@@ -16,6 +16,7 @@ import (
 	"headwater/graph/graphtest"
 	"headwater/region/bus"
 	"headwater/region/bus/bustest"
+	"headwater/region/bus/embedded"
 )
 
 // A rig is a region and a topic.
@@ -45,6 +46,9 @@ func (g *rig) follow(c bus.Cursor, until uint64) (entries []bus.Entry, duplicate
 	defer cancel()
 	enough := errors.New("enough")
 	s := &Stream{Options: g.o}
+	if g.r != nil {
+		s.From = embedded.New(embedded.Options{Store: g.r.Store(), Head: g.r.Head})
+	}
 	err = s.Follow(ctx, c, bus.Filter{All: true}, func(come []bus.Entry) error {
 		for i := range come {
 			switch v := bus.Check(c, &come[i], true); v {
@@ -223,6 +227,57 @@ func TestGenerationsFollowWhatTheRegionDid(t *testing.T) {
 	}
 }
 
+func TestLateRecordsOfAPublisherThatWasReplacedDoNotLeadBack(t *testing.T) {
+	g := newRig(t)
+	g.say(6)
+	p := publish(g.r, g.o)
+	old := g.mustFollow(bus.Cursor{}, 6)
+	p.end(t)
+	g.r.Restart(4, 0)
+	g.say(1)
+	p = publish(g.r, g.o)
+	cursor := g.r.Made(5)[0].Cursor()
+	g.say(1)
+	g.mustFollow(cursor, 6)
+	p.end(t)
+	g.send(split(1, &old[5], old[4].Hash)...) // it was under way
+	g.say(1)
+	p = publish(g.r, g.o)
+	defer p.end(t)
+	if diff := cmp.Diff(g.r.Made(6), g.mustFollow(cursor, 7)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTopicThatKeepsNothingAnyMoreGoesOn(t *testing.T) {
+	g := newRig(t)
+	g.say(6)
+	p := publish(g.r, g.o)
+	made := g.mustFollow(bus.Cursor{}, 6)
+	p.end(t)
+	g.b.admin(t, func(ctx context.Context, admin *kadm.Client) error {
+		ends, err := admin.ListEndOffsets(ctx, g.o.Topic)
+		if err == nil {
+			_, err = admin.DeleteRecords(ctx, ends.Offsets())
+		}
+		return err
+	})
+	g.r.Trim(3)
+	g.say(1)
+	p = publish(g.r, g.o)
+	defer p.end(t)
+	if _, _, err := g.follow(made[4].Cursor(), 7); !errors.Is(err, bus.ErrExpired) {
+		t.Errorf("%v, want ErrExpired", err)
+	}
+	g.say(1)
+	if diff := cmp.Diff(g.r.Made(8), g.mustFollow(g.r.Made(7)[0].Cursor(), 8)); diff != "" {
+		t.Error(diff)
+	}
+	if first := g.records()[0]; first < "g8" {
+		t.Errorf("the topic begins with %s, want a generation behind all there were", first)
+	}
+}
+
 func TestCursorAheadOfTheTopicWaitsForIt(t *testing.T) {
 	g := newRig(t)
 	g.say(3)
@@ -246,6 +301,24 @@ func TestCursorAheadOfTheTopicWaitsForIt(t *testing.T) {
 	got := <-done
 	if diff := cmp.Diff(g.r.Made(7), got.entries); got.err != nil || diff != "" {
 		t.Errorf("%v\n%s", got.err, diff)
+	}
+}
+
+func TestCursorThatWasLostBeforeItWasPublishedHasDiverged(t *testing.T) {
+	g := newRig(t)
+	g.say(3)
+	p := publish(g.r, g.o)
+	g.mustFollow(bus.Cursor{}, 3)
+	p.end(t)
+	g.say(3)
+	lost := g.r.Made(6)[0].Cursor()
+	for _, batches := range []int{3, 2} { // as far as the topic, and behind it
+		g.r.Restart(batches, 0)
+		p = publish(g.r, g.o)
+		if _, _, err := g.follow(lost, 100); !errors.Is(err, bus.ErrDiverged) {
+			t.Errorf("a region of %d: from %s: %v, want ErrDiverged", batches, lost, err)
+		}
+		p.end(t)
 	}
 }
 

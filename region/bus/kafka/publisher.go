@@ -49,10 +49,10 @@ func (p *Publisher) run(ctx context.Context) error {
 		return client.ProduceSync(ctx, batch...).FirstErr()
 	}
 	begin := func(c bus.Cursor, why byte) error {
-		tail = end{tail.generation + 1, c}
+		tail = end{generation: tail.generation + 1, cursor: c}
 		return send([]record{{kind: beginRecord, generation: tail.generation, cursor: c, parts: 1, payload: []byte{why}}})
 	}
-	if tail.generation == 0 {
+	if tail.empty {
 		if err := begin(bus.Cursor{}, expired); err != nil {
 			return err
 		}
@@ -92,11 +92,17 @@ func (p *Publisher) run(ctx context.Context) error {
 }
 
 // An end is where a topic ends: behind the last whole entry of its newest
-// generation; the generation is 0 where the topic is empty.
+// generation.
 type end struct {
 	generation uint64
 	cursor     bus.Cursor
+	// empty: it holds nothing, or nothing any more.
+	empty bool
 }
+
+// tailRecords is how many records at the end of a topic are looked at: the last
+// may be of a publisher that was replaced.
+const tailRecords = 20
 
 func (p *Publisher) tail(ctx context.Context) (end, error) {
 	q, err := openPartition(ctx, &p.Options)
@@ -105,15 +111,31 @@ func (p *Publisher) tail(ctx context.Context) (end, error) {
 	}
 	defer q.close()
 	if q.start == q.end {
-		return end{}, nil
+		// Each generation has had a record: there were not more than these.
+		return end{generation: uint64(q.end), empty: true}, nil
 	}
-	r, _, err := q.at(ctx, q.end-1)
-	if err != nil {
-		return end{}, err
+	at := max(q.start, q.end-tailRecords)
+	q.read(at)
+	var last record
+	for at < q.end {
+		records, err := q.poll(ctx, tailRecords)
+		if err != nil {
+			return end{}, err
+		}
+		for _, k := range records {
+			r, err := recordOf(&p.Options, k)
+			if err != nil {
+				return end{}, err
+			}
+			if r.generation >= last.generation {
+				last = r
+			}
+			at = k.Offset + 1
+		}
 	}
-	if r.kind == entryRecord && r.part+1 < r.parts {
+	if last.kind == entryRecord && last.part+1 < last.parts {
 		// It was not published whole: it is published again.
-		return end{r.generation, bus.Cursor{Epoch: r.cursor.Epoch, Sequence: r.cursor.Sequence - 1, Hash: r.before}}, nil
+		return end{generation: last.generation, cursor: bus.Cursor{Epoch: last.cursor.Epoch, Sequence: last.cursor.Sequence - 1, Hash: last.before}}, nil
 	}
-	return end{r.generation, r.cursor}, nil
+	return end{generation: last.generation, cursor: last.cursor}, nil
 }

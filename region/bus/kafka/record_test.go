@@ -102,7 +102,8 @@ func TestPlaceTellsWhatDoesNotFit(t *testing.T) {
 		{"another before", 3, []record{stray}, nil, bus.ErrDiverged},
 		{"a generation that goes on", 2, []record{entry(1, 2), entry(1, 3), begin(2, 3, expired), entry(2, 4)}, []uint64{3, 4}, nil},
 		{"a generation that does not", 2, []record{entry(1, 2), entry(1, 3), begin(2, 1, diverged)}, []uint64{3}, bus.ErrDiverged},
-		{"ahead of a generation", 4, []record{begin(2, 1, diverged), entry(2, 2), entry(2, 3), entry(2, 4), entry(2, 5)}, []uint64{5}, nil},
+		{"ahead, and then another stream", 4, []record{entry(1, 2), begin(2, 1, diverged)}, nil, bus.ErrDiverged},
+		{"ahead", 4, []record{entry(1, 2), entry(1, 3), entry(1, 4), entry(1, 5)}, []uint64{5}, nil},
 		{"one that was replaced", 2, []record{begin(2, 2, expired), entry(1, 3), entry(1, 4), entry(2, 3)}, []uint64{3}, nil},
 	} {
 		p := place{at: chain[c.at].Cursor()}

@@ -2,8 +2,11 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"headwater/graph"
 	"headwater/region/bus"
@@ -12,9 +15,10 @@ import (
 // A Stream is the change stream of a region as its topic has it.
 type Stream struct {
 	Options
-	// Names answers snapshots: the region itself (embedded.Client). A topic
-	// tells what has changed, not all that there is.
-	Names bus.Stream
+	// From is the stream of the region itself (embedded.Client), which answers
+	// snapshots, and whether it knows a cursor that is ahead of the topic. A
+	// topic tells what has changed, not all that there is.
+	From bus.Stream
 	// Silence is after how long without a record it is ErrSilent. It is more
 	// than the Options.Idle of what is published. Default: 15 s.
 	Silence time.Duration
@@ -42,20 +46,21 @@ func (s *Stream) follow(ctx context.Context, c bus.Cursor, wants *bus.Wants, emi
 		return err
 	}
 	defer q.close()
-	offset, err := q.find(ctx, c)
+	offset, ahead, err := q.find(ctx, c)
 	if err != nil {
 		return err
 	}
 	q.read(offset)
-	silence := s.Silence
-	if silence == 0 {
-		silence = 15 * time.Second
-	}
 	p := place{at: c}
+	asked := time.Time{}
 	for {
-		patience, cancel := context.WithTimeoutCause(ctx, silence, fmt.Errorf("%w for %s", bus.ErrSilent, silence))
-		records, err := q.poll(patience, atOnce)
-		cancel()
+		if ahead = ahead && !p.sure && c.Sequence > 0; ahead && time.Since(asked) > askAgain {
+			if err := s.ask(ctx, c); err != nil {
+				return err
+			}
+			asked = time.Now()
+		}
+		records, err := s.poll(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -87,8 +92,35 @@ func (s *Stream) follow(ctx context.Context, c bus.Cursor, wants *bus.Wants, emi
 	}
 }
 
+// poll waits for records, but not forever.
+func (s *Stream) poll(ctx context.Context, q *partition) ([]*kgo.Record, error) {
+	silence := s.Silence
+	if silence == 0 {
+		silence = 15 * time.Second
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, silence, fmt.Errorf("%w for %s", bus.ErrSilent, silence))
+	defer cancel()
+	return q.poll(ctx, atOnce)
+}
+
+// askAgain is after how long a region is asked again for a cursor to which its
+// topic has not come.
+const askAgain = 5 * time.Second
+
+var errKnown = errors.New("the cursor is known")
+
+// ask asks the region whether a cursor to which the topic has not come is one
+// of its stream: one from a snapshot is, unless the region was restored since.
+func (s *Stream) ask(ctx context.Context, c bus.Cursor) error {
+	err := s.From.Follow(ctx, c, bus.Filter{}, func([]bus.Entry) error { return errKnown })
+	if errors.Is(err, errKnown) {
+		return nil
+	}
+	return err
+}
+
 // Snapshot implements bus.Stream: the region answers it. Its cursor may be
 // ahead of the topic, which then comes to it.
 func (s *Stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
-	return s.Names.Snapshot(ctx, f, emit)
+	return s.From.Snapshot(ctx, f, emit)
 }
