@@ -81,7 +81,7 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 	regions := slices.Clone(f.o.Regions())
 	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
 	names := f.o.Names()
-	v := &view{names: names, added: names.Added(), patience: f.o.Patience, at: at, sheet: newSheet()}
+	v := &view{names: names, added: names.Added(), patience: f.o.Patience, at: at, sheet: newSheet(), places: map[graph.ID]*placed{}}
 	for _, r := range regions {
 		own := &region{Region: r}
 		if r.Changes != nil {

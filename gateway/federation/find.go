@@ -30,6 +30,7 @@ func (v *view) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
 		for _, id := range p.IDs {
 			v.home[id.Base()] = r.Name
 		}
+		v.forget()
 		return nil
 	}); err != nil {
 		return graph.Page{}, err

@@ -96,7 +96,7 @@ func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, 
 		}
 		e.batch = e.batch[:0]
 		e.own(node, node, nil)
-		if t := e.tableOf(node); t != nil {
+		if t := e.tableOf(node.Base()); t != nil {
 			e.table(node, t)
 		}
 		if t := e.names.Table(node.Base()); t != nil {
@@ -116,7 +116,8 @@ func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, 
 // own adds the flows of a node, as all regions have them, as those of as; via
 // is the global table that they are said of.
 func (e *expansion) own(as, node graph.ID, via *border.Table) {
-	for _, h := range e.holders(node) {
+	for _, h := range e.holders(node.Base()) {
+		h = h.of(node)
 		e.lacking = joined(e.lacking, e.gaps(h.region))
 		if _, is := e.gap(h.region); is {
 			continue
@@ -173,10 +174,13 @@ func (e *expansion) hop(as graph.ID, region string, leg *graph.Leg, h *graph.Leg
 // each that has a name of it.
 func (e *expansion) to(f graph.Flow) {
 	base := f.To.Base()
-	if base.Kind() == graph.DataStoreKind && (!e.known[holder{e.home[base], base}] || !e.plain(base)) {
-		for _, h := range e.holders(base) {
-			if _, is := e.gap(h.region); !is && !e.known[h] {
-				e.missed.add(h, e.ask.Dir, e.ask.Level+1)
+	if base.Kind() == graph.DataStoreKind {
+		hs := e.holders(base)
+		if !e.placeOf(base).settled {
+			for _, h := range hs {
+				if _, is := e.gap(h.region); !is && !e.known[h] {
+					e.missed.add(h, e.ask.Dir, e.ask.Level+1)
+				}
 			}
 		}
 	}
@@ -191,11 +195,11 @@ func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	node := w.node(id)
-	for _, h := range w.holders(node) {
-		if _, is := w.gap(h.region); is || w.known[holder{h.region, h.id.Base()}] {
+	for _, h := range w.holders(node.Base()) {
+		if _, is := w.gap(h.region); is || w.known[h] {
 			continue
 		}
-		w.missed.add(h, graph.Downstream, w.q.Depth) // how it stands is enough
+		w.missed.add(h.of(node), graph.Downstream, w.q.Depth) // how it stands is enough
 	}
 	return node, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"headwater/gateway/border"
 	"headwater/graph"
 )
 
@@ -59,27 +60,73 @@ func (v *view) plain(base graph.ID) bool {
 	return len(v.names.Sources(base)) == 0
 }
 
-// node returns the node that a name or column stands for.
-func (v *view) node(id graph.ID) graph.ID {
-	if id.Kind() != graph.DataStoreKind || v.plain(id.Base()) {
-		return id
-	}
-	node, _ := v.resolver.Node(id) // Links of this view have no errors
-	return node
+// A placed is what is known of a name at this point: what it stands for, and
+// which regions have something of that.
+type placed struct {
+	node graph.ID
+	// plain: no other name has to do with it.
+	plain bool
+	// holders are those of node, and table is the global table that it is a
+	// member of. Both are found when they are first asked for.
+	holders []holder
+	table   *border.Table
+	held    bool
+	tabled  bool
+	// settled: all holders have said how they stand, or can't be asked.
+	settled bool
 }
 
-// A holder is a node as one region has it. No region: all that might.
+// placeOf returns what is known of a name. It holds until more is known.
+func (v *view) placeOf(base graph.ID) *placed {
+	if p := v.places[base]; p != nil {
+		return p
+	}
+	p := &placed{node: base, plain: base.Kind() != graph.DataStoreKind || v.plain(base)}
+	if !p.plain {
+		p.node, _ = v.resolver.Node(base) // Links of this view have no errors
+	}
+	v.places[base] = p
+	return p
+}
+
+// forget forgets what followed from what was known.
+func (v *view) forget() {
+	v.resolver = graph.NewResolver(v, graph.Forever)
+	clear(v.places)
+}
+
+// node returns the node that a name or column stands for.
+func (v *view) node(id graph.ID) graph.ID { return id.WithBase(v.placeOf(id.Base()).node) }
+
+// A holder is a node as one region has it.
 type holder struct {
 	region string
 	id     graph.ID
 }
 
-// holders lists the regions that have something of a node, each with the node
-// that it is there. Of a node of which nothing is known it is all regions.
-func (v *view) holders(node graph.ID) []holder {
-	base := node.Base()
+// of returns the holder of a column of the node, or the node itself.
+func (h holder) of(id graph.ID) holder { return holder{h.region, id.WithBase(h.id)} }
+
+// holders lists the regions that have something of a node, each with the data
+// store or process that it is there. Of a node of which nothing is known it is
+// all regions.
+func (v *view) holders(base graph.ID) []holder {
+	p := v.placeOf(base)
+	if !p.held {
+		p.held, p.holders = true, v.hold(base, p)
+		p.settled = true
+		for _, h := range p.holders {
+			if _, is := v.gap(h.region); !is && !v.known[h] {
+				p.settled = false
+			}
+		}
+	}
+	return p.holders
+}
+
+func (v *view) hold(base graph.ID, p *placed) []holder {
 	names := []graph.ID{base}
-	if base.Kind() == graph.DataStoreKind && !v.plain(base) {
+	if !p.plain {
 		names, _ = v.resolver.Members(base)
 	}
 	var hs []holder
@@ -103,9 +150,6 @@ func (v *view) holders(node graph.ID) []holder {
 		for _, r := range v.regions {
 			hs = append(hs, holder{r.Name, base})
 		}
-	}
-	for i := range hs {
-		hs[i].id = node.WithBase(hs[i].id)
 	}
 	return hs
 }

@@ -52,10 +52,12 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 	for _, id := range ids {
 		node := v.node(id)
 		parts := v.parts(node)
-		if node.IsColumn() && !v.plain(node.Base()) {
-			parts = append(parts, v.parts(node.Base())...) // one of them has its name
+		wanted := []graph.ID{node}
+		if node.IsColumn() && !v.placeOf(node.Base()).plain {
+			wanted = append(wanted, node.Base()) // one of them has its name
 		}
-		for _, h := range parts {
+		for i := range len(parts) * len(wanted) {
+			h := parts[i%len(parts)].of(wanted[i/len(parts)])
 			if _, is := v.gap(h.region); is || asked[h] {
 				continue
 			}
@@ -83,14 +85,14 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 // parts are the holders of all that is said of a node: what is said of a global
 // table is said of its members too, and the other way round.
 func (v *view) parts(node graph.ID) []holder {
-	hs := v.holders(node)
 	base := node.Base()
-	if t := v.tableOf(node); t != nil {
-		hs = append(hs, v.holders(node.WithBase(t.ID))...)
+	hs := v.holders(base)
+	if t := v.tableOf(base); t != nil {
+		hs = append(slices.Clip(hs), v.holders(t.ID)...)
 	}
 	if t := v.names.Table(base); t != nil {
 		for _, m := range t.Members {
-			hs = append(hs, v.holders(node.WithBase(v.node(m.ID)))...)
+			hs = append(slices.Clip(hs), v.holders(v.node(m.ID))...)
 		}
 	}
 	return hs
@@ -108,10 +110,14 @@ func (v *view) described(ids []graph.ID) (nodes []graph.Node, gaps []graph.Gap) 
 		given[node] = true
 		var found []*graph.Node
 		hs := v.parts(node)
-		slices.SortStableFunc(hs, func(a, b holder) int {
-			return cmp.Or(cmp.Compare(btoi(a.id != node), btoi(b.id != node)), strings.Compare(a.region, b.region))
-		})
+		if len(hs) > 1 {
+			hs = slices.Clone(hs)
+			slices.SortStableFunc(hs, func(a, b holder) int {
+				return cmp.Or(cmp.Compare(btoi(a.id != node.Base()), btoi(b.id != node.Base())), strings.Compare(a.region, b.region))
+			})
+		}
 		for _, h := range hs {
+			h = h.of(node)
 			gaps = joined(gaps, v.gaps(h.region))
 			if d := v.details[h]; d != nil && d.Node != nil {
 				found = append(found, d.Node)

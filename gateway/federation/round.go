@@ -111,8 +111,9 @@ func (w *walking) root() map[string]graph.ID {
 		return nil
 	}
 	root := map[string]graph.ID{}
-	for _, h := range w.holders(w.node(w.q.Root)) {
-		root[h.region] = h.id
+	node := w.node(w.q.Root)
+	for _, h := range w.holders(node.Base()) {
+		root[h.region] = h.of(node).id
 	}
 	return root
 }

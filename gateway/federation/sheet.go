@@ -145,7 +145,7 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh
 			v.touched.add(leg.Nodes[i].ID)
 		}
 	}
-	v.resolver = graph.NewResolver(v, graph.Forever)
+	v.forget()
 	return fresh
 }
 

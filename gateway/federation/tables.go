@@ -9,18 +9,22 @@ import (
 
 // tableOf returns the global table that a node is a member of, under any of
 // its names.
-func (v *view) tableOf(node graph.ID) *border.Table {
-	base := node.Base()
-	if t := v.names.TableOf(base); t != nil || base.Kind() != graph.DataStoreKind || v.plain(base) {
-		return t
+func (v *view) tableOf(base graph.ID) *border.Table {
+	p := v.placeOf(base)
+	if p.tabled {
+		return p.table
+	}
+	p.tabled = true
+	if p.table = v.names.TableOf(base); p.table != nil || p.plain {
+		return p.table
 	}
 	names, _ := v.resolver.Members(base) // Links of this view have no errors
 	for _, n := range names {
-		if t := v.names.TableOf(n); t != nil {
-			return t
+		if p.table = v.names.TableOf(n); p.table != nil {
+			break
 		}
 	}
-	return nil
+	return p.table
 }
 
 // spokenOf lists the members of a global table that a flow is about which a
@@ -36,7 +40,8 @@ func (e *expansion) spokenOf(t *border.Table, region string) []border.Member {
 // table adds the flows of a global table to those of a member, as far as they
 // are about it: downstream who reads the table, upstream who writes it.
 func (e *expansion) table(node graph.ID, t *border.Table) {
-	for _, h := range e.holders(node.WithBase(t.ID)) {
+	for _, h := range e.holders(t.ID) {
+		h = h.of(node)
 		members := t.Reads(h.region)
 		if e.ask.Dir == graph.Upstream {
 			members = t.Writes(h.region)

@@ -24,6 +24,7 @@ type view struct {
 	mu sync.Mutex // guards all below
 	*sheet
 	resolver *graph.Resolver
+	places   map[graph.ID]*placed // by name
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
 	roots    map[graph.ID]string // their regions
@@ -86,6 +87,7 @@ func (v *view) Expect(q graph.LegQuestion, roots map[graph.ID]string) {
 			v.home[id.Base()] = region
 		}
 	}
+	v.forget()
 }
 
 // Marks has all regions; the mark of one that has not been
@@ -192,6 +194,7 @@ func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context,
 	for i, name := range of {
 		if r := v.named(name); failed[i] != nil {
 			r.why = reason(failed[i])
+			v.forget()
 		} else if r != nil && r.why == "" {
 			v.noteRegion(r)
 		}
