@@ -36,6 +36,10 @@ type Options struct {
 	Dir string
 	// Token, if not empty, is what gateways and regions show each other.
 	Token string
+	// Brokers, if any, are those of Kafka that carry the streams of changes, in
+	// topics that begin with Topic. Without them the regions serve them.
+	Brokers []string
+	Topic   string
 	// Connect connects to a region. Default: over the network.
 	Connect func(r catalog.Region) (Link, error)
 	// HTTP reaches other gateways. Default: a client of its own.

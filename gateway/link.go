@@ -9,6 +9,7 @@ import (
 	"headwater/graph"
 	"headwater/region/bus"
 	"headwater/region/bus/embedded"
+	"headwater/region/bus/kafka"
 	"headwater/region/rpc"
 )
 
@@ -31,7 +32,20 @@ func (o *Options) dial(r catalog.Region) (Link, error) {
 	for i, a := range r.Addresses {
 		streams[i] = &embedded.Client{URL: "http://" + a, HTTP: &http.Client{Transport: bearer{o.HTTP.Transport, o.Token}}}
 	}
-	return Link{Reader: c, Stream: anyOf(streams), Status: c.Status, Close: c.Close}, nil
+	link := Link{Reader: c, Stream: anyOf(streams), Status: c.Status, Close: c.Close}
+	if len(o.Brokers) > 0 {
+		link.Stream = &kafka.Stream{Options: KafkaOptions(o.Brokers, o.Topic, r.Name), From: link.Stream}
+	}
+	return link, nil
+}
+
+// DefaultTopic is what the topics of streams of changes begin with.
+const DefaultTopic = "headwater.changes"
+
+// KafkaOptions say where the stream of a region is in Kafka: in a topic of its
+// own.
+func KafkaOptions(brokers []string, topic, region string) kafka.Options {
+	return kafka.Options{Brokers: brokers, Topic: topic + "." + region, Region: region}
 }
 
 // anyOf is a stream that several addresses serve: the next is asked where one

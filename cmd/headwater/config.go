@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"headwater/gateway"
 	"headwater/ingest/derive"
 	"headwater/region"
 )
@@ -25,6 +26,8 @@ type config struct {
 	Region    string   `yaml:"region"`
 	Token     string   `yaml:"token"`
 	Cluster   string   `yaml:"clusterToken"`
+	Kafka     string   `yaml:"kafka"`
+	Topic     string   `yaml:"kafkaTopic"`
 	Retention duration `yaml:"retention"`
 	MinFree   size     `yaml:"minFree"`
 	Cache     size     `yaml:"cache"`
@@ -66,6 +69,7 @@ func defaultConfig() config {
 	return config{
 		Listen: "127.0.0.1:8080", Data: "headwater-data", Region: "local", Retention: duration(90 * 24 * time.Hour),
 		MinFree: 1 << 30, Cache: 384 << 20, Answers: 64 << 20, Timeout: duration(10 * time.Second), LogLevel: "info",
+		Topic: gateway.DefaultTopic,
 	}
 }
 
@@ -229,9 +233,18 @@ func (c *config) settings() []setting {
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
 	}
 	if c.asRegion {
+		set = append(set, kafkaSettings(&c.Kafka, &c.Topic)...)
 		set = append(set, setting{"cluster-token", "`token` that regions and gateways show each other; none is wanted where it is empty", (*text)(&c.Cluster)})
 	}
 	return set
+}
+
+// kafkaSettings say where streams of changes go, or come from.
+func kafkaSettings(brokers, topic *string) []setting {
+	return []setting{
+		{"kafka", "`brokers` (host:port, with commas between) that carry the stream of changes; without any the region serves it itself", (*text)(brokers)},
+		{"kafka-topic", "what the `topics` begin with: there is one of each region, TOPIC.REGION, of one partition", (*text)(topic)},
+	}
 }
 
 type text string

@@ -34,6 +34,8 @@ type gatewayConfig struct {
 	First    peers    `yaml:"first"`
 	Token    string   `yaml:"token"`
 	Cluster  string   `yaml:"clusterToken"`
+	Kafka    string   `yaml:"kafka"`
+	Topic    string   `yaml:"kafkaTopic"`
 	Answers  size     `yaml:"answers"`
 	Timeout  duration `yaml:"timeout"`
 	Patience duration `yaml:"patience"`
@@ -42,11 +44,11 @@ type gatewayConfig struct {
 
 func defaultGateway() gatewayConfig {
 	return gatewayConfig{Listen: "127.0.0.1:8080", Data: "headwater-gateway", Name: "g1", Raft: "127.0.0.1:8090",
-		Answers: 64 << 20, Timeout: duration(10 * time.Second), Patience: duration(3 * time.Second), LogLevel: "info"}
+		Answers: 64 << 20, Timeout: duration(10 * time.Second), Patience: duration(3 * time.Second), LogLevel: "info", Topic: gateway.DefaultTopic}
 }
 
 func (c *gatewayConfig) settings() []setting {
-	return []setting{
+	return append(kafkaSettings(&c.Kafka, &c.Topic), []setting{
 		{"listen", "`address` to listen on", (*text)(&c.Listen)},
 		{"data", "`folder` for the catalog; it is made where it is not there", (*text)(&c.Data)},
 		{"name", "`name` of the gateway among the others, for good", (*text)(&c.Name)},
@@ -59,7 +61,7 @@ func (c *gatewayConfig) settings() []setting {
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"patience", "the longest that a region may take for one answer, as a `duration`; then it is a gap", &c.Patience},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
-	}
+	}...)
 }
 
 func (c *gatewayConfig) check() error {
@@ -173,7 +175,8 @@ func (s *gatewayServer) open() (err error) {
 	if len(first) == 0 && !c.First.none {
 		first = []catalog.Peer{self}
 	}
-	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first}, Dir: c.Data, Token: c.Cluster, Patience: time.Duration(c.Patience), Log: s.log})
+	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first}, Dir: c.Data, Token: c.Cluster,
+		Brokers: brokers(c.Kafka), Topic: c.Topic, Patience: time.Duration(c.Patience), Log: s.log})
 	if err != nil {
 		return err
 	}
@@ -201,6 +204,11 @@ func (s *gatewayServer) close() error {
 	}
 	s.answers.Close()
 	return errors.Join(errs...)
+}
+
+// brokers lists the brokers of a setting.
+func brokers(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // forCluster lets those through who show the token of the cluster.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"headwater/gateway"
 	"headwater/gateway/api"
 	"headwater/gateway/cache"
 	"headwater/graph"
@@ -25,6 +26,7 @@ import (
 	"headwater/ingest/source"
 	"headwater/region"
 	"headwater/region/bus/embedded"
+	"headwater/region/bus/kafka"
 	"headwater/region/log"
 	"headwater/region/rpc"
 	"headwater/web"
@@ -216,6 +218,28 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 	return nil
 }
 
+// publish carries the stream of changes to Kafka until ctx ends. What is in the
+// way passes or is told again and again; intake and questions go on.
+func (s *server) publish(ctx context.Context, list []string) error {
+	p := kafka.Publisher{Options: gateway.KafkaOptions(list, s.c.Topic, s.c.Region), From: embedded.New(embedded.Options{Store: s.store, Head: s.node.Head, Beat: 100 * time.Millisecond})}
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 30*time.Second) {
+		began := time.Now()
+		err := p.Run(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if time.Since(began) > time.Minute {
+			wait = 100 * time.Millisecond
+		}
+		s.log.Warn("the stream of changes does not reach Kafka; trying again", "err", err, "after", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // mayChange is the key under which a request's context says whether it
 // brought the token.
 type mayChange struct{}
@@ -238,6 +262,9 @@ func (s *server) run(ctx context.Context, up func(url string)) error {
 	defer stopApplying()
 	g.Go(func() error { return s.node.Run(applying) })
 	g.Go(func() error { return s.node.Sweep(gctx) })
+	if list := brokers(s.c.Kafka); len(list) > 0 && s.c.asRegion {
+		g.Go(func() error { return s.publish(gctx, list) })
+	}
 	g.Go(func() error {
 		err := s.http.Serve(s.ln)
 		if errors.Is(err, http.ErrServerClosed) {
