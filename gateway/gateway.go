@@ -5,6 +5,7 @@
 //	link      what connects it to one region                 link.go
 //	follower  one region's stream, into the border index     follow.go
 //	forwarder the catalog's requests to the gateway that leads  forward.go
+//	feed      a region's data catalog says who is a member      feed.go
 //
 // Below it are catalog (what gateways agree on), border (which names are one),
 // federation (many regions as one Reader), cache and api.

@@ -18,6 +18,8 @@ var errNotFound = errors.New("not found")
 // A client asks a server.
 type client struct {
 	server, token string
+	// user, if not empty, is who asks, for the audit trail.
+	user string
 }
 
 // graphql asks a GraphQL question and reads the data of the answer.
@@ -60,6 +62,9 @@ func (c client) do(ctx context.Context, method, path string, body []byte, into a
 	req.Header.Set("Content-Type", "application/json")
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if c.user != "" {
+		req.Header.Set(userHeader, c.user)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -224,18 +224,19 @@ func forCluster(token string, h http.Handler) http.Handler {
 
 func (s *gatewayServer) routes() (http.Handler, error) {
 	s.metrics = newGatewayMetrics(s.gateway, s.answers)
-	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Cache: s.answers, Regions: s.gateway.Status, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
+	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Cache: s.answers, Regions: s.gateway.Status,
+		Catalog: s.gateway.Catalog, Who: whoChanges, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/graphql", func(w http.ResponseWriter, r *http.Request) {
-		ok := source.HasToken(r, s.c.Token)
-		graphql.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), mayChange{}, ok)))
+		graphql.ServeHTTP(w, r.WithContext(withWho(r, source.HasToken(r, s.c.Token))))
 	})
 	mux.Handle("/graphiql", web.GraphiQL())
 	mux.Handle("/graphiql/", web.GraphiQL())
 	mux.Handle("POST "+gateway.CatalogPath, forCluster(s.c.Cluster, http.HandlerFunc(s.gateway.ServeCatalog)))
+	mux.Handle(gateway.FeedPath, source.WithToken(s.gateway.Feed(whoAsks), s.c.Token))
 	mux.Handle("/metrics", s.metrics.handler())
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {

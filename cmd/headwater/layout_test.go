@@ -44,7 +44,7 @@ var layout = map[string][]string{
 	"gateway/cache":      {"graph"},
 	"gateway/catalog":    {"graph"},
 	"gateway/federation": {"gateway/border", "graph"},
-	"gateway/api":        {"gateway/cache", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
+	"gateway/api":        {"gateway/cache", "gateway/catalog", "graph", "ingest/derive", "ingest/sql", "ingest/sql/syntax"},
 
 	"web":                {},
 	"cmd/headwater":      {"*"},

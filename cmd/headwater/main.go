@@ -34,6 +34,7 @@ func commands(out, log io.Writer) []command {
 		{"sql", "FILE|- | score FILE | chain NAMESPACE NAME#COLUMN", "the lineage of a SQL script, without a server", sqlCommand(os.Stdin, out)},
 		{"delete", "NAMESPACE NAME", "end what is said of a data store or a process", deleteCommand(out)},
 		{"dead", "list|show|replay|drop [ID]", "look after events that could not be applied", deadCommand(out)},
+		{"admin", "SUBJECT list|set|remove [ARGUMENT ...]", "look at and change what people decide and gateways agree on", adminCommand(os.Stdin, out)},
 		{"generate", "", "write the events of a synthetic platform, for capacity tests", generateCommand(out, log)},
 		{"bench", "[FIGURE ...]", "measure what this machine gives, each figure with what it is compared with", benchCommand(out, log)},
 		{"version", "", "print the version", versionCommand(out)},

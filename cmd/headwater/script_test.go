@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 //	ready ADDRESS                wait until a server answers that it is ready
 //	bury FOLDER JOB              put a dead letter into a server's data
 //
-// $ADDR is a free loopback address, $URL its URL. With UPDATE_SCRIPTS set, what
+// $ADDR is a free loopback address, $URL its URL, and $RAFT another one. With UPDATE_SCRIPTS set, what
 // cmp compares with is rewritten: read the diff.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -45,11 +45,16 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			raft, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return errors.Join(err, ln.Close())
+			}
+			e.Setenv("RAFT", raft.Addr().String())
 			e.Setenv("ADDR", ln.Addr().String())
 			e.Setenv("URL", "http://"+ln.Addr().String())
 			// With -race a process would sleep for a second when it ends well.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
-			return ln.Close()
+			return errors.Join(ln.Close(), raft.Close())
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": func(ts *testscript.TestScript, neg bool, args []string) {

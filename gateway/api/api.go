@@ -6,6 +6,7 @@
 //	New         the handler: transports, limits, errors        api.go, transport.go, fault.go
 //	session     one request: its deadline, views and memory    session.go, slab.go
 //	query       the fields of Query and Mutation               query.go, mutation.go
+//	catalog     what people decide, and changes of it          catalog.go, catalogchange.go
 //	find        NodeRef → node                                 ref.go
 //	lineage     graph.Answer → Lineage, with provenance        lineage.go, source.go, phrases.go
 //	list        nodes that came together load together         list.go, facts.go, node.go, process.go
@@ -51,6 +52,12 @@ type Options struct {
 	// Delete asks the region of a node to delete it and returns the receipt
 	// of its log, for example eu@1042. Nil: deletions are refused.
 	Delete func(ctx context.Context, n graph.Name) (receipt string, err error)
+	// Catalog is what people decide, where this server is a gateway. Nil: it
+	// has none.
+	Catalog Catalog
+	// Who names who changes the catalog in a request with this context, or says
+	// why they may not. It is needed with a Catalog.
+	Who func(ctx context.Context) (string, error)
 	// Timeout bounds what one request may read, from its arrival; what was
 	// read by then is still written. Default: 10 s.
 	Timeout time.Duration
@@ -81,6 +88,8 @@ func (o *Options) Validate() error {
 	switch {
 	case o.Reader == nil:
 		return errors.New("api: Options.Reader is nil")
+	case o.Catalog != nil && o.Who == nil:
+		return errors.New("api: Options.Who is nil; who changes the catalog is in its audit trail")
 	case o.Timeout < 0:
 		return fmt.Errorf("api: Options.Timeout is %v", o.Timeout)
 	case o.MaxComplexity < 0:

@@ -12,11 +12,8 @@ import (
 // parseAt reads the arguments that say which state of the graph is wanted.
 func parseAt(asOf, atLeast *string) (at graph.At, err error) {
 	if asOf != nil {
-		if at.AsOf, err = time.Parse(time.RFC3339, *asOf); err != nil {
-			return at, badInput("asOf: %q is not a time like 2026-03-01T06:30:00Z", clip(*asOf))
-		}
-		if y := at.AsOf.UTC().Year(); y < 1970 || y > 2261 {
-			return at, badInput("asOf: the year %d is not one of 1970 to 2261", y)
+		if at.AsOf, err = parseTime("asOf", *asOf); err != nil {
+			return at, err
 		}
 	}
 	if atLeast != nil {
@@ -25,6 +22,19 @@ func parseAt(asOf, atLeast *string) (at graph.At, err error) {
 		}
 	}
 	return at, nil
+}
+
+// parseTime reads the time of an argument, one that nanoseconds since 1970 can
+// tell.
+func parseTime(arg, s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return t, badInput("%s: %q is not a time like 2026-03-01T06:30:00Z", arg, clip(s))
+	}
+	if y := t.UTC().Year(); y < 1970 || y > 2261 {
+		return t, badInput("%s: the year %d is not one of 1970 to 2261", arg, y)
+	}
+	return t, nil
 }
 
 // parsePositions reads eu@1042,us@77. Of two positions of one region the

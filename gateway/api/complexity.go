@@ -25,6 +25,10 @@ func price(c *ComplexityRoot) {
 	c.DataStore.Columns = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
 	c.DataStore.Partitions = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 20)) }
 	c.Query.Regions = unlimited
+	c.Catalog.Aliases = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
+	c.Catalog.GlobalTables = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
+	c.Catalog.Audit = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
+	c.GlobalTable.Members = func(child int, first *int, _ *string) int { return times(child, orDefault(first, 100)) }
 	c.Query.SQLChain = func(child int, _ NodeRef, _ int, _ []graph.Kinds, limit int) int { return times(child, limit) }
 	c.DataStore.Producers, c.DataStore.Consumers = unlimited, unlimited
 	c.Column.Producers, c.Column.Consumers = unlimited, unlimited

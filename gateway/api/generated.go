@@ -16,6 +16,7 @@ import (
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"headwater/gateway/catalog"
 	"headwater/graph"
 )
 
@@ -45,6 +46,88 @@ type ComplexityRoot struct {
 	AliasConflictConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	AuditConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	AuditEntry struct {
+		After   func(childComplexity int) int
+		At      func(childComplexity int) int
+		Before  func(childComplexity int) int
+		Of      func(childComplexity int) int
+		Version func(childComplexity int) int
+		What    func(childComplexity int) int
+		Who     func(childComplexity int) int
+	}
+
+	Catalog struct {
+		AgeSeconds     func(childComplexity int) int
+		Aliases        func(childComplexity int, first *int, after *string) int
+		Audit          func(childComplexity int, first *int, after *string) int
+		Filters        func(childComplexity int) int
+		Gateways       func(childComplexity int) int
+		GlobalTable    func(childComplexity int, name string) int
+		GlobalTables   func(childComplexity int, first *int, after *string) int
+		Leader         func(childComplexity int) int
+		NamespaceRules func(childComplexity int) int
+		NamingRules    func(childComplexity int) int
+		Notices        func(childComplexity int) int
+		Regions        func(childComplexity int) int
+		Version        func(childComplexity int) int
+	}
+
+	CatalogAlias struct {
+		From func(childComplexity int) int
+		To   func(childComplexity int) int
+		Why  func(childComplexity int) int
+	}
+
+	CatalogAliasConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	CatalogChange struct {
+		Changed          func(childComplexity int) int
+		ClientMutationID func(childComplexity int) int
+		Version          func(childComplexity int) int
+	}
+
+	CatalogFilter struct {
+		Match  func(childComplexity int) int
+		Name   func(childComplexity int) int
+		Owner  func(childComplexity int) int
+		Reason func(childComplexity int) int
+	}
+
+	CatalogGateway struct {
+		Leads func(childComplexity int) int
+		Name  func(childComplexity int) int
+		Raft  func(childComplexity int) int
+		URL   func(childComplexity int) int
+	}
+
+	CatalogNotice struct {
+		Match func(childComplexity int) int
+		Name  func(childComplexity int) int
+		Owner func(childComplexity int) int
+		Text  func(childComplexity int) int
+		Until func(childComplexity int) int
+	}
+
+	CatalogPattern struct {
+		Name      func(childComplexity int) int
+		Namespace func(childComplexity int) int
+		Tag       func(childComplexity int) int
+	}
+
+	CatalogRegion struct {
+		Addresses func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Note      func(childComplexity int) int
 	}
 
 	Column struct {
@@ -107,6 +190,37 @@ type ComplexityRoot struct {
 		Region func(childComplexity int) int
 	}
 
+	GatewaysChange struct {
+		Changed func(childComplexity int) int
+		Version func(childComplexity int) int
+	}
+
+	GlobalTable struct {
+		Declared    func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		MemberCount func(childComplexity int) int
+		Members     func(childComplexity int, first *int, after *string) int
+		Name        func(childComplexity int) int
+	}
+
+	GlobalTableConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	GlobalTableMember struct {
+		ID        func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Namespace func(childComplexity int) int
+		Region    func(childComplexity int) int
+		Sources   func(childComplexity int) int
+	}
+
+	GlobalTableMemberConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
 	Hidden struct {
 		Filtered    func(childComplexity int) int
 		Temporary   func(childComplexity int) int
@@ -143,7 +257,41 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		DeleteNode func(childComplexity int, of NodeRef) int
+		ChangeGlobalTableMembers func(childComplexity int, name string, add []*catalog.Name, remove []*catalog.Name, clientMutationID *string) int
+		DeclareGlobalTable       func(childComplexity int, name string, kind catalog.TableKind, members []*catalog.Name, clientMutationID *string) int
+		DeleteNode               func(childComplexity int, of NodeRef) int
+		JoinGateway              func(childComplexity int, name string, raft string, url string) int
+		LeaveGateway             func(childComplexity int, name string) int
+		RemoveAlias              func(childComplexity int, from catalog.Name, clientMutationID *string) int
+		RemoveFilter             func(childComplexity int, name string, clientMutationID *string) int
+		RemoveGlobalTable        func(childComplexity int, name string, clientMutationID *string) int
+		RemoveNamespaceRule      func(childComplexity int, namespace string, clientMutationID *string) int
+		RemoveNamingRule         func(childComplexity int, region string, namespace string, prefix string, clientMutationID *string) int
+		RemoveNotice             func(childComplexity int, name string, clientMutationID *string) int
+		RemoveRegion             func(childComplexity int, name string, clientMutationID *string) int
+		SetAlias                 func(childComplexity int, from catalog.Name, to catalog.Name, why string, clientMutationID *string) int
+		SetFilter                func(childComplexity int, name string, match catalog.Pattern, reason string, owner string, clientMutationID *string) int
+		SetNamespaceRule         func(childComplexity int, namespace string, region string, apart bool, was string, why string, clientMutationID *string) int
+		SetNamingRule            func(childComplexity int, region string, namespace string, prefix string, toRegion string, toNamespace string, toPrefix string, why string, clientMutationID *string) int
+		SetNotice                func(childComplexity int, name string, match catalog.Pattern, text string, owner string, until *string, clientMutationID *string) int
+		SetRegion                func(childComplexity int, name string, addresses []string, note string, clientMutationID *string) int
+	}
+
+	NamespaceRule struct {
+		Apart     func(childComplexity int) int
+		Namespace func(childComplexity int) int
+		Region    func(childComplexity int) int
+		Why       func(childComplexity int) int
+	}
+
+	NamingRule struct {
+		Namespace   func(childComplexity int) int
+		Prefix      func(childComplexity int) int
+		Region      func(childComplexity int) int
+		ToNamespace func(childComplexity int) int
+		ToPrefix    func(childComplexity int) int
+		ToRegion    func(childComplexity int) int
+		Why         func(childComplexity int) int
 	}
 
 	NodeConnection struct {
@@ -212,6 +360,7 @@ type ComplexityRoot struct {
 	Query struct {
 		AliasConflicts func(childComplexity int, first *int, after *string) int
 		AnalyzeSQL     func(childComplexity int, sql string, dialect string, namespace *string, catalog *string, database *string) int
+		Catalog        func(childComplexity int) int
 		Lineage        func(childComplexity int, of NodeRef, direction graph.Direction, granularity graph.Granularity, depth int, dependencies []graph.Kinds, filter *LineageFilter, asOf *string, atLeast *string, limit int, after *string) int
 		Node           func(childComplexity int, of NodeRef) int
 		Paths          func(childComplexity int, from NodeRef, to NodeRef, granularity graph.Granularity, dependencies []graph.Kinds, asOf *string, maxDepth int, first int) int
@@ -352,6 +501,23 @@ type ComplexityRoot struct {
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
+	SetRegion(ctx context.Context, name string, addresses []string, note string, clientMutationID *string) (*CatalogChange, error)
+	RemoveRegion(ctx context.Context, name string, clientMutationID *string) (*CatalogChange, error)
+	SetNamespaceRule(ctx context.Context, namespace string, region string, apart bool, was string, why string, clientMutationID *string) (*CatalogChange, error)
+	RemoveNamespaceRule(ctx context.Context, namespace string, clientMutationID *string) (*CatalogChange, error)
+	SetAlias(ctx context.Context, from catalog.Name, to catalog.Name, why string, clientMutationID *string) (*CatalogChange, error)
+	RemoveAlias(ctx context.Context, from catalog.Name, clientMutationID *string) (*CatalogChange, error)
+	SetNamingRule(ctx context.Context, region string, namespace string, prefix string, toRegion string, toNamespace string, toPrefix string, why string, clientMutationID *string) (*CatalogChange, error)
+	RemoveNamingRule(ctx context.Context, region string, namespace string, prefix string, clientMutationID *string) (*CatalogChange, error)
+	DeclareGlobalTable(ctx context.Context, name string, kind catalog.TableKind, members []*catalog.Name, clientMutationID *string) (*CatalogChange, error)
+	ChangeGlobalTableMembers(ctx context.Context, name string, add []*catalog.Name, remove []*catalog.Name, clientMutationID *string) (*CatalogChange, error)
+	RemoveGlobalTable(ctx context.Context, name string, clientMutationID *string) (*CatalogChange, error)
+	SetFilter(ctx context.Context, name string, match catalog.Pattern, reason string, owner string, clientMutationID *string) (*CatalogChange, error)
+	RemoveFilter(ctx context.Context, name string, clientMutationID *string) (*CatalogChange, error)
+	SetNotice(ctx context.Context, name string, match catalog.Pattern, text string, owner string, until *string, clientMutationID *string) (*CatalogChange, error)
+	RemoveNotice(ctx context.Context, name string, clientMutationID *string) (*CatalogChange, error)
+	JoinGateway(ctx context.Context, name string, raft string, url string) (*GatewaysChange, error)
+	LeaveGateway(ctx context.Context, name string) (*GatewaysChange, error)
 	DeleteNode(ctx context.Context, of NodeRef) (*Receipt, error)
 }
 type QueryResolver interface {
@@ -363,6 +529,7 @@ type QueryResolver interface {
 	Paths(ctx context.Context, from NodeRef, to NodeRef, granularity graph.Granularity, dependencies []graph.Kinds, asOf *string, maxDepth int, first int) (*paths, error)
 	Regions(ctx context.Context) ([]*Region, error)
 	AliasConflicts(ctx context.Context, first *int, after *string) (*AliasConflictConnection, error)
+	Catalog(ctx context.Context) (*decided, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -408,6 +575,331 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AliasConflictConnection.PageInfo(childComplexity), true
+
+	case "AuditConnection.nodes":
+		if e.ComplexityRoot.AuditConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.Nodes(childComplexity), true
+	case "AuditConnection.pageInfo":
+		if e.ComplexityRoot.AuditConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditConnection.PageInfo(childComplexity), true
+
+	case "AuditEntry.after":
+		if e.ComplexityRoot.AuditEntry.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.After(childComplexity), true
+	case "AuditEntry.at":
+		if e.ComplexityRoot.AuditEntry.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.At(childComplexity), true
+	case "AuditEntry.before":
+		if e.ComplexityRoot.AuditEntry.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Before(childComplexity), true
+	case "AuditEntry.of":
+		if e.ComplexityRoot.AuditEntry.Of == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Of(childComplexity), true
+	case "AuditEntry.version":
+		if e.ComplexityRoot.AuditEntry.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Version(childComplexity), true
+	case "AuditEntry.what":
+		if e.ComplexityRoot.AuditEntry.What == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.What(childComplexity), true
+	case "AuditEntry.who":
+		if e.ComplexityRoot.AuditEntry.Who == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Who(childComplexity), true
+
+	case "Catalog.ageSeconds":
+		if e.ComplexityRoot.Catalog.AgeSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.AgeSeconds(childComplexity), true
+	case "Catalog.aliases":
+		if e.ComplexityRoot.Catalog.Aliases == nil {
+			break
+		}
+
+		args, err := ec.field_Catalog_aliases_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Catalog.Aliases(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Catalog.audit":
+		if e.ComplexityRoot.Catalog.Audit == nil {
+			break
+		}
+
+		args, err := ec.field_Catalog_audit_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Catalog.Audit(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Catalog.filters":
+		if e.ComplexityRoot.Catalog.Filters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Filters(childComplexity), true
+	case "Catalog.gateways":
+		if e.ComplexityRoot.Catalog.Gateways == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Gateways(childComplexity), true
+	case "Catalog.globalTable":
+		if e.ComplexityRoot.Catalog.GlobalTable == nil {
+			break
+		}
+
+		args, err := ec.field_Catalog_globalTable_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Catalog.GlobalTable(childComplexity, args["name"].(string)), true
+	case "Catalog.globalTables":
+		if e.ComplexityRoot.Catalog.GlobalTables == nil {
+			break
+		}
+
+		args, err := ec.field_Catalog_globalTables_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Catalog.GlobalTables(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Catalog.leader":
+		if e.ComplexityRoot.Catalog.Leader == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Leader(childComplexity), true
+	case "Catalog.namespaceRules":
+		if e.ComplexityRoot.Catalog.NamespaceRules == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.NamespaceRules(childComplexity), true
+	case "Catalog.namingRules":
+		if e.ComplexityRoot.Catalog.NamingRules == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.NamingRules(childComplexity), true
+	case "Catalog.notices":
+		if e.ComplexityRoot.Catalog.Notices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Notices(childComplexity), true
+	case "Catalog.regions":
+		if e.ComplexityRoot.Catalog.Regions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Regions(childComplexity), true
+	case "Catalog.version":
+		if e.ComplexityRoot.Catalog.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Version(childComplexity), true
+
+	case "CatalogAlias.from":
+		if e.ComplexityRoot.CatalogAlias.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogAlias.From(childComplexity), true
+	case "CatalogAlias.to":
+		if e.ComplexityRoot.CatalogAlias.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogAlias.To(childComplexity), true
+	case "CatalogAlias.why":
+		if e.ComplexityRoot.CatalogAlias.Why == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogAlias.Why(childComplexity), true
+
+	case "CatalogAliasConnection.nodes":
+		if e.ComplexityRoot.CatalogAliasConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogAliasConnection.Nodes(childComplexity), true
+	case "CatalogAliasConnection.pageInfo":
+		if e.ComplexityRoot.CatalogAliasConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogAliasConnection.PageInfo(childComplexity), true
+
+	case "CatalogChange.changed":
+		if e.ComplexityRoot.CatalogChange.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogChange.Changed(childComplexity), true
+	case "CatalogChange.clientMutationId":
+		if e.ComplexityRoot.CatalogChange.ClientMutationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogChange.ClientMutationID(childComplexity), true
+	case "CatalogChange.version":
+		if e.ComplexityRoot.CatalogChange.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogChange.Version(childComplexity), true
+
+	case "CatalogFilter.match":
+		if e.ComplexityRoot.CatalogFilter.Match == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogFilter.Match(childComplexity), true
+	case "CatalogFilter.name":
+		if e.ComplexityRoot.CatalogFilter.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogFilter.Name(childComplexity), true
+	case "CatalogFilter.owner":
+		if e.ComplexityRoot.CatalogFilter.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogFilter.Owner(childComplexity), true
+	case "CatalogFilter.reason":
+		if e.ComplexityRoot.CatalogFilter.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogFilter.Reason(childComplexity), true
+
+	case "CatalogGateway.leads":
+		if e.ComplexityRoot.CatalogGateway.Leads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogGateway.Leads(childComplexity), true
+	case "CatalogGateway.name":
+		if e.ComplexityRoot.CatalogGateway.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogGateway.Name(childComplexity), true
+	case "CatalogGateway.raft":
+		if e.ComplexityRoot.CatalogGateway.Raft == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogGateway.Raft(childComplexity), true
+	case "CatalogGateway.url":
+		if e.ComplexityRoot.CatalogGateway.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogGateway.URL(childComplexity), true
+
+	case "CatalogNotice.match":
+		if e.ComplexityRoot.CatalogNotice.Match == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNotice.Match(childComplexity), true
+	case "CatalogNotice.name":
+		if e.ComplexityRoot.CatalogNotice.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNotice.Name(childComplexity), true
+	case "CatalogNotice.owner":
+		if e.ComplexityRoot.CatalogNotice.Owner == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNotice.Owner(childComplexity), true
+	case "CatalogNotice.text":
+		if e.ComplexityRoot.CatalogNotice.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNotice.Text(childComplexity), true
+	case "CatalogNotice.until":
+		if e.ComplexityRoot.CatalogNotice.Until == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNotice.Until(childComplexity), true
+
+	case "CatalogPattern.name":
+		if e.ComplexityRoot.CatalogPattern.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPattern.Name(childComplexity), true
+	case "CatalogPattern.namespace":
+		if e.ComplexityRoot.CatalogPattern.Namespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPattern.Namespace(childComplexity), true
+	case "CatalogPattern.tag":
+		if e.ComplexityRoot.CatalogPattern.Tag == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPattern.Tag(childComplexity), true
+
+	case "CatalogRegion.addresses":
+		if e.ComplexityRoot.CatalogRegion.Addresses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRegion.Addresses(childComplexity), true
+	case "CatalogRegion.name":
+		if e.ComplexityRoot.CatalogRegion.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRegion.Name(childComplexity), true
+	case "CatalogRegion.note":
+		if e.ComplexityRoot.CatalogRegion.Note == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRegion.Note(childComplexity), true
 
 	case "Column.consumers":
 		if e.ComplexityRoot.Column.Consumers == nil {
@@ -694,6 +1186,112 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Gap.Region(childComplexity), true
 
+	case "GatewaysChange.changed":
+		if e.ComplexityRoot.GatewaysChange.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GatewaysChange.Changed(childComplexity), true
+	case "GatewaysChange.version":
+		if e.ComplexityRoot.GatewaysChange.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GatewaysChange.Version(childComplexity), true
+
+	case "GlobalTable.declared":
+		if e.ComplexityRoot.GlobalTable.Declared == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTable.Declared(childComplexity), true
+	case "GlobalTable.kind":
+		if e.ComplexityRoot.GlobalTable.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTable.Kind(childComplexity), true
+	case "GlobalTable.memberCount":
+		if e.ComplexityRoot.GlobalTable.MemberCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTable.MemberCount(childComplexity), true
+	case "GlobalTable.members":
+		if e.ComplexityRoot.GlobalTable.Members == nil {
+			break
+		}
+
+		args, err := ec.field_GlobalTable_members_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.GlobalTable.Members(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "GlobalTable.name":
+		if e.ComplexityRoot.GlobalTable.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTable.Name(childComplexity), true
+
+	case "GlobalTableConnection.nodes":
+		if e.ComplexityRoot.GlobalTableConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableConnection.Nodes(childComplexity), true
+	case "GlobalTableConnection.pageInfo":
+		if e.ComplexityRoot.GlobalTableConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableConnection.PageInfo(childComplexity), true
+
+	case "GlobalTableMember.id":
+		if e.ComplexityRoot.GlobalTableMember.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMember.ID(childComplexity), true
+	case "GlobalTableMember.name":
+		if e.ComplexityRoot.GlobalTableMember.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMember.Name(childComplexity), true
+	case "GlobalTableMember.namespace":
+		if e.ComplexityRoot.GlobalTableMember.Namespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMember.Namespace(childComplexity), true
+	case "GlobalTableMember.region":
+		if e.ComplexityRoot.GlobalTableMember.Region == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMember.Region(childComplexity), true
+	case "GlobalTableMember.sources":
+		if e.ComplexityRoot.GlobalTableMember.Sources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMember.Sources(childComplexity), true
+
+	case "GlobalTableMemberConnection.nodes":
+		if e.ComplexityRoot.GlobalTableMemberConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMemberConnection.Nodes(childComplexity), true
+	case "GlobalTableMemberConnection.pageInfo":
+		if e.ComplexityRoot.GlobalTableMemberConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GlobalTableMemberConnection.PageInfo(childComplexity), true
+
 	case "Hidden.filtered":
 		if e.ComplexityRoot.Hidden.Filtered == nil {
 			break
@@ -836,6 +1434,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LineageNode.Upstream(childComplexity), true
 
+	case "Mutation.changeGlobalTableMembers":
+		if e.ComplexityRoot.Mutation.ChangeGlobalTableMembers == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_changeGlobalTableMembers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ChangeGlobalTableMembers(childComplexity, args["name"].(string), args["add"].([]*catalog.Name), args["remove"].([]*catalog.Name), args["clientMutationId"].(*string)), true
+	case "Mutation.declareGlobalTable":
+		if e.ComplexityRoot.Mutation.DeclareGlobalTable == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_declareGlobalTable_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeclareGlobalTable(childComplexity, args["name"].(string), args["kind"].(catalog.TableKind), args["members"].([]*catalog.Name), args["clientMutationId"].(*string)), true
 	case "Mutation.deleteNode":
 		if e.ComplexityRoot.Mutation.DeleteNode == nil {
 			break
@@ -847,6 +1467,239 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteNode(childComplexity, args["of"].(NodeRef)), true
+	case "Mutation.joinGateway":
+		if e.ComplexityRoot.Mutation.JoinGateway == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_joinGateway_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.JoinGateway(childComplexity, args["name"].(string), args["raft"].(string), args["url"].(string)), true
+	case "Mutation.leaveGateway":
+		if e.ComplexityRoot.Mutation.LeaveGateway == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_leaveGateway_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.LeaveGateway(childComplexity, args["name"].(string)), true
+	case "Mutation.removeAlias":
+		if e.ComplexityRoot.Mutation.RemoveAlias == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeAlias_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveAlias(childComplexity, args["from"].(catalog.Name), args["clientMutationId"].(*string)), true
+	case "Mutation.removeFilter":
+		if e.ComplexityRoot.Mutation.RemoveFilter == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeFilter_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveFilter(childComplexity, args["name"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.removeGlobalTable":
+		if e.ComplexityRoot.Mutation.RemoveGlobalTable == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeGlobalTable_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveGlobalTable(childComplexity, args["name"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.removeNamespaceRule":
+		if e.ComplexityRoot.Mutation.RemoveNamespaceRule == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeNamespaceRule_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveNamespaceRule(childComplexity, args["namespace"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.removeNamingRule":
+		if e.ComplexityRoot.Mutation.RemoveNamingRule == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeNamingRule_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveNamingRule(childComplexity, args["region"].(string), args["namespace"].(string), args["prefix"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.removeNotice":
+		if e.ComplexityRoot.Mutation.RemoveNotice == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeNotice_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveNotice(childComplexity, args["name"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.removeRegion":
+		if e.ComplexityRoot.Mutation.RemoveRegion == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeRegion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveRegion(childComplexity, args["name"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.setAlias":
+		if e.ComplexityRoot.Mutation.SetAlias == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setAlias_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetAlias(childComplexity, args["from"].(catalog.Name), args["to"].(catalog.Name), args["why"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.setFilter":
+		if e.ComplexityRoot.Mutation.SetFilter == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setFilter_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetFilter(childComplexity, args["name"].(string), args["match"].(catalog.Pattern), args["reason"].(string), args["owner"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.setNamespaceRule":
+		if e.ComplexityRoot.Mutation.SetNamespaceRule == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setNamespaceRule_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetNamespaceRule(childComplexity, args["namespace"].(string), args["region"].(string), args["apart"].(bool), args["was"].(string), args["why"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.setNamingRule":
+		if e.ComplexityRoot.Mutation.SetNamingRule == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setNamingRule_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetNamingRule(childComplexity, args["region"].(string), args["namespace"].(string), args["prefix"].(string), args["toRegion"].(string), args["toNamespace"].(string), args["toPrefix"].(string), args["why"].(string), args["clientMutationId"].(*string)), true
+	case "Mutation.setNotice":
+		if e.ComplexityRoot.Mutation.SetNotice == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setNotice_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetNotice(childComplexity, args["name"].(string), args["match"].(catalog.Pattern), args["text"].(string), args["owner"].(string), args["until"].(*string), args["clientMutationId"].(*string)), true
+	case "Mutation.setRegion":
+		if e.ComplexityRoot.Mutation.SetRegion == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_setRegion_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SetRegion(childComplexity, args["name"].(string), args["addresses"].([]string), args["note"].(string), args["clientMutationId"].(*string)), true
+
+	case "NamespaceRule.apart":
+		if e.ComplexityRoot.NamespaceRule.Apart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamespaceRule.Apart(childComplexity), true
+	case "NamespaceRule.namespace":
+		if e.ComplexityRoot.NamespaceRule.Namespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamespaceRule.Namespace(childComplexity), true
+	case "NamespaceRule.region":
+		if e.ComplexityRoot.NamespaceRule.Region == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamespaceRule.Region(childComplexity), true
+	case "NamespaceRule.why":
+		if e.ComplexityRoot.NamespaceRule.Why == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamespaceRule.Why(childComplexity), true
+
+	case "NamingRule.namespace":
+		if e.ComplexityRoot.NamingRule.Namespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.Namespace(childComplexity), true
+	case "NamingRule.prefix":
+		if e.ComplexityRoot.NamingRule.Prefix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.Prefix(childComplexity), true
+	case "NamingRule.region":
+		if e.ComplexityRoot.NamingRule.Region == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.Region(childComplexity), true
+	case "NamingRule.toNamespace":
+		if e.ComplexityRoot.NamingRule.ToNamespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.ToNamespace(childComplexity), true
+	case "NamingRule.toPrefix":
+		if e.ComplexityRoot.NamingRule.ToPrefix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.ToPrefix(childComplexity), true
+	case "NamingRule.toRegion":
+		if e.ComplexityRoot.NamingRule.ToRegion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.ToRegion(childComplexity), true
+	case "NamingRule.why":
+		if e.ComplexityRoot.NamingRule.Why == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NamingRule.Why(childComplexity), true
 
 	case "NodeConnection.nodes":
 		if e.ComplexityRoot.NodeConnection.Nodes == nil {
@@ -1112,6 +1965,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AnalyzeSQL(childComplexity, args["sql"].(string), args["dialect"].(string), args["namespace"].(*string), args["catalog"].(*string), args["database"].(*string)), true
+	case "Query.catalog":
+		if e.ComplexityRoot.Query.Catalog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Catalog(childComplexity), true
 
 	case "Query.lineage":
 		if e.ComplexityRoot.Query.Lineage == nil {
@@ -1652,7 +2511,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalers := func() *graphql.InputUnmarshalerIndex {
 		return graphql.NewInputUnmarshalerIndex(
 			graphql.NewInputUnmarshaler("LineageFilter", ec.unmarshalInputLineageFilter),
+			graphql.NewInputUnmarshaler("NodePattern", ec.unmarshalInputNodePattern),
 			graphql.NewInputUnmarshaler("NodeRef", ec.unmarshalInputNodeRef),
+			graphql.NewInputUnmarshaler("RegionalName", ec.unmarshalInputRegionalName),
 		)
 	}
 	first := true
@@ -1734,11 +2595,13 @@ The public API of headwater: where data comes from, and what it feeds.
 
 Errors carry ` + "`" + `extensions.code` + "`" + `:
 
-- BAD_INPUT: an argument cannot be meant as it stands; the message begins with its name.
+- BAD_INPUT: an argument cannot be meant as it stands; the message begins with its name. Or a change of the catalog would
+  break one of its rules; the message says what stands in the way.
 - NOT_FOUND: nothing is known under a name; the message says under which.
 - AMBIGUOUS: a name fits several nodes; ` + "`" + `extensions.candidates` + "`" + ` lists them with id, kind, region, namespace, name.
 - TIMEOUT: the server's time for a request (10 seconds unless configured otherwise) was over.
-- UNAVAILABLE: a part that the answer needs cannot be asked now, or this server does not take changes.
+- UNAVAILABLE: a part that the answer needs cannot be asked now, or this server does not take changes. Where it is not
+  known whether a change was made, ` + "`" + `extensions.clientMutationId` + "`" + ` is the id to ask again with.
 - INTERNAL: a fault of the server; the message has the id under which the log explains it.
 - GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, COMPLEXITY_LIMIT_EXCEEDED and PERSISTED_QUERY_NOT_FOUND come from
   GraphQL itself.
@@ -2417,10 +3280,211 @@ type Query {
     "` + "`" + `pageInfo.endCursor` + "`" + ` of the page before; BAD_INPUT where it is none of these."
     after: String
   ): AliasConflictConnection!
+  """
+  What people have decided about regions and names, as this gateway knows it: with or without a quorum, and how old it may
+  be. UNAVAILABLE from a server that is no gateway.
+  """
+  catalog: Catalog!
 }
 
-"Changes. They are refused with UNAVAILABLE by a server that does not take any."
+"""
+Changes. They are refused with UNAVAILABLE by a server that does not take any.
+
+All but ` + "`" + `deleteNode` + "`" + ` change the catalog. With the same ` + "`" + `clientMutationId` + "`" + `, by the same person, a change is made once
+however often it is asked for, and gets the same answer; an id is known for the next 4096 changes. UNAVAILABLE means that
+no leader could be reached that most gateways follow, and the change has not been made, or, where ` + "`" + `extensions` + "`" + ` has a
+` + "`" + `clientMutationId` + "`" + `, that it may have been made.
+"""
 type Mutation {
+  """
+  Adds a region, or changes it. BAD_INPUT where an address is another region's.
+  """
+  setRegion(
+    "Its name: letters a to z, digits, and - _ . within, up to 64."
+    name: String!
+    "Where gateways ask it, each host:port, tried in order: 1 to 16."
+    addresses: [String!]!
+    "What people should know of it."
+    note: String! = ""
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Ends a region. BAD_INPUT while rules, aliases or global tables name it, with a list of them."
+  removeRegion(
+    "Its name."
+    name: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  """
+  Says whose tables the names of a namespace mean: those of one region, or those of each region that reports them.
+  """
+  setNamespaceRule(
+    "The namespace, for example ` + "`" + `hive://meta:9083` + "`" + `."
+    namespace: String!
+    "The region that the namespace belongs to; empty with ` + "`" + `apart` + "`" + `."
+    region: String! = ""
+    "Each region means its own tables."
+    apart: Boolean! = false
+    "The region that the rule that this one replaces names: BAD_INPUT where it is another. Empty where there is none."
+    was: String! = ""
+    "The reason, for people."
+    why: String! = ""
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Withdraws the rule of a namespace."
+  removeNamespaceRule(
+    "The namespace."
+    namespace: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Says that one name stands for another, or for another than before. BAD_INPUT where names would go round."
+  setAlias(
+    "The name that stands for another."
+    from: RegionalName!
+    "What it stands for."
+    to: RegionalName!
+    "The reason, for people."
+    why: String! = ""
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Withdraws an alias. BAD_INPUT where a data store would be in two global tables without it."
+  removeAlias(
+    "The name that stands for another."
+    from: RegionalName!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  """
+  Gives all data stores of a namespace whose names begin with a prefix other names; or changes which. BAD_INPUT where
+  rules would go round.
+  """
+  setNamingRule(
+    "The region that reports the names; empty is any."
+    region: String! = ""
+    "The namespace of the names."
+    namespace: String!
+    "What they begin with; empty is any name."
+    prefix: String! = ""
+    "The region that is meant; empty is the one that reports."
+    toRegion: String! = ""
+    "The namespace that is meant."
+    toNamespace: String!
+    "What stands in place of the prefix."
+    toPrefix: String! = ""
+    "The reason, for people."
+    why: String! = ""
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Withdraws a naming rule."
+  removeNamingRule(
+    "As it was set."
+    region: String! = ""
+    "As it was set."
+    namespace: String!
+    "As it was set."
+    prefix: String! = ""
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  """
+  Adds a global table, or changes its kind and all of its declared members; members that data catalogs feed stay.
+  BAD_INPUT where a member would be in two places under any of its names.
+  """
+  declareGlobalTable(
+    "Its name; every region may name it so, in the namespace ` + "`" + `global` + "`" + `."
+    name: String!
+    "What its members are to it."
+    kind: GlobalTableKind!
+    "Its members."
+    members: [RegionalName!]! = []
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Adds and removes declared members of a global table. BAD_INPUT for one that a data catalog feeds: change it there."
+  changeGlobalTableMembers(
+    "The name of the table."
+    name: String!
+    "Those to add."
+    add: [RegionalName!]! = []
+    "Those to remove."
+    remove: [RegionalName!]! = []
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Ends a global table. BAD_INPUT while a data catalog feeds it."
+  removeGlobalTable(
+    "Its name."
+    name: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Adds a filter, or changes it."
+  setFilter(
+    "Its name, as that of a region is written."
+    name: String!
+    "Which nodes it hides."
+    match: NodePattern!
+    "Why they do not matter."
+    reason: String!
+    "Who answers for it."
+    owner: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Ends a filter."
+  removeFilter(
+    "Its name."
+    name: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Adds a notice, or changes it."
+  setNotice(
+    "Its name, as that of a region is written."
+    name: String!
+    "Beside which nodes it is shown."
+    match: NodePattern!
+    "What it says."
+    text: String!
+    "Who answers for it."
+    owner: String!
+    "When it ends; null is never. BAD_INPUT where it is not RFC 3339 with offset."
+    until: DateTime
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  "Ends a notice."
+  removeNotice(
+    "Its name."
+    name: String!
+    "See Mutation. Default: a new one."
+    clientMutationId: ID
+  ): CatalogChange!
+  """
+  Takes a gateway in, or changes where one is. It runs already, told to join. Asking again is asking once. BAD_INPUT where
+  with it too few gateways would answer for a quorum.
+  """
+  joinGateway(
+    "Its name, as that of a region is written."
+    name: String!
+    "Where the other gateways reach its raft, host:port."
+    raft: String!
+    "The URL under which they reach it."
+    url: String!
+  ): GatewaysChange!
+  """
+  Takes a gateway out: any, also one that is dead. Asking again is asking once. BAD_INPUT where those that are left would
+  have no quorum.
+  """
+  leaveGateway(
+    "Its name."
+    name: String!
+  ): GatewaysChange!
   """
   Deletes a data store or a process: what was said of it stops connecting at once, and comes back when a producer says it
   anew. Waits until that is applied; TIMEOUT where it is not in time, with ` + "`" + `extensions.position` + "`" + ` to ask for later. A
@@ -2568,6 +3632,284 @@ type Region {
   "How many seconds it is behind what it has accepted; null where that is not known."
   lagSeconds: Float
 }
+
+"What people have decided about regions and names, and gateways agree on."
+type Catalog {
+  "How many changes it has seen."
+  version: Int!
+  "The gateway that leads the others; empty where none is known, and no changes are taken."
+  leader: String!
+  """
+  How many seconds ago the leader was heard, which is how old this may be; 0 at the leader. Null where it has not been
+  heard since the gateway started.
+  """
+  ageSeconds: Float
+  "The regions, by name."
+  regions: [CatalogRegion!]!
+  "The gateways that vote, by name, as far as this one knows."
+  gateways: [CatalogGateway!]!
+  "Whose tables namespaces mean, by namespace."
+  namespaceRules: [NamespaceRule!]!
+  "Which names stand for others, by the name that does."
+  aliases(
+    "How many at most, 1 to 10000; otherwise BAD_INPUT."
+    first: Int = 100
+    "` + "`" + `pageInfo.endCursor` + "`" + ` of the page before; BAD_INPUT where it is none of these."
+    after: String
+  ): CatalogAliasConnection!
+  "Which names are given other names by their beginning, by region, namespace and prefix."
+  namingRules: [NamingRule!]!
+  "The global tables, by name."
+  globalTables(
+    "How many at most, 1 to 10000; otherwise BAD_INPUT."
+    first: Int = 100
+    "` + "`" + `pageInfo.endCursor` + "`" + ` of the page before; BAD_INPUT where it is none of these."
+    after: String
+  ): GlobalTableConnection!
+  "One global table; null where none has the name."
+  globalTable(
+    "Its name."
+    name: String!
+  ): GlobalTable
+  "The filters, by name."
+  filters: [CatalogFilter!]!
+  "The notices, by name, those that have ended too."
+  notices: [CatalogNotice!]!
+  "The last 1000 changes, newest first."
+  audit(
+    "How many at most, 1 to 10000; otherwise BAD_INPUT."
+    first: Int = 100
+    "` + "`" + `pageInfo.endCursor` + "`" + ` of the page before; BAD_INPUT where it is none of these."
+    after: String
+  ): AuditConnection!
+}
+
+"A region as the catalog has it."
+type CatalogRegion {
+  "Its name."
+  name: String!
+  "Where gateways ask it, each host:port, tried in order."
+  addresses: [String!]!
+  "What people should know of it; empty where nothing is said."
+  note: String!
+}
+
+"A gateway."
+type CatalogGateway {
+  "Its name."
+  name: String!
+  "Where the others reach its raft, host:port."
+  raft: String!
+  "The URL under which they reach it; empty where that is not known."
+  url: String!
+  "It leads the others."
+  leads: Boolean!
+}
+
+"Whose tables the names of a namespace mean."
+type NamespaceRule {
+  "The namespace."
+  namespace: String!
+  "The region that it belongs to; empty where it is apart."
+  region: String!
+  "Each region means its own tables."
+  apart: Boolean!
+  "The reason; empty where none was given."
+  why: String!
+}
+
+"That one name stands for another."
+type CatalogAlias {
+  "The name that stands for another."
+  from: ReportedName!
+  "What it stands for."
+  to: ReportedName!
+  "The reason; empty where none was given."
+  why: String!
+}
+
+"A page of aliases."
+type CatalogAliasConnection {
+  "The aliases of this page."
+  nodes: [CatalogAlias!]!
+  "How to go on."
+  pageInfo: PageInfo!
+}
+
+"That names with a common beginning are given other names."
+type NamingRule {
+  "The region that reports the names; empty is any."
+  region: String!
+  "The namespace of the names."
+  namespace: String!
+  "What they begin with; empty is any name."
+  prefix: String!
+  "The region that is meant; empty is the one that reports."
+  toRegion: String!
+  "The namespace that is meant."
+  toNamespace: String!
+  "What stands in place of the prefix."
+  toPrefix: String!
+  "The reason; empty where none was given."
+  why: String!
+}
+
+"What the members of a global table are to it."
+enum GlobalTableKind {
+  "Parts: who reads the table reads all of them."
+  PARTITIONED
+  "Copies: who reads the table reads the one of its own region, or all where that has none."
+  REPLICATED
+}
+
+"A table that is one to people, and lies in several regions."
+type GlobalTable {
+  "Its name."
+  name: String!
+  "What its members are to it."
+  kind: GlobalTableKind!
+  "People declared it; otherwise it goes with the last member that a data catalog feeds."
+  declared: Boolean!
+  "How many members it has."
+  memberCount: Int!
+  "Its members, by region, namespace and name."
+  members(
+    "How many at most, 1 to 10000; otherwise BAD_INPUT."
+    first: Int = 100
+    "` + "`" + `pageInfo.endCursor` + "`" + ` of the page before; BAD_INPUT where it is none of these."
+    after: String
+  ): GlobalTableMemberConnection!
+}
+
+"A page of global tables."
+type GlobalTableConnection {
+  "The tables of this page."
+  nodes: [GlobalTable!]!
+  "How to go on."
+  pageInfo: PageInfo!
+}
+
+"A data store that belongs to a global table."
+type GlobalTableMember {
+  "The id of its name."
+  id: ID!
+  "The region that reports it."
+  region: String!
+  "Its namespace."
+  namespace: String!
+  "Its name within the namespace."
+  name: String!
+  "Who says so, sorted: ` + "`" + `declared` + "`" + `, or ` + "`" + `catalog:eu` + "`" + ` where the data catalog of the region eu does."
+  sources: [String!]!
+}
+
+"A page of members."
+type GlobalTableMemberConnection {
+  "The members of this page."
+  nodes: [GlobalTableMember!]!
+  "How to go on."
+  pageInfo: PageInfo!
+}
+
+"What nodes a filter or a notice is about: each field that is not empty must fit."
+type CatalogPattern {
+  "The namespace, with * for any run of characters; empty is any."
+  namespace: String!
+  "The name, with * for any run of characters; empty is any."
+  name: String!
+  "The name of a tag; empty is any or none."
+  tag: String!
+}
+
+"That some nodes do not matter, as scratch tables."
+type CatalogFilter {
+  "Its name."
+  name: String!
+  "Which nodes it hides."
+  match: CatalogPattern!
+  "Why they do not matter."
+  reason: String!
+  "Who answers for it."
+  owner: String!
+}
+
+"What people want said beside some nodes, as that a table is rebuilt."
+type CatalogNotice {
+  "Its name."
+  name: String!
+  "Beside which nodes it is shown."
+  match: CatalogPattern!
+  "What it says."
+  text: String!
+  "Who answers for it."
+  owner: String!
+  "When it ends; null is never."
+  until: DateTime
+}
+
+"One change of the catalog that was made."
+type AuditEntry {
+  "The catalog's version after it."
+  version: Int!
+  "When, by the clock of the gateway that was asked."
+  at: DateTime!
+  "Who decided."
+  who: String!
+  "The kind of change, for example ` + "`" + `region.set` + "`" + `."
+  what: String!
+  "What was changed."
+  of: String!
+  "What was, as JSON that is cut at 4 KiB; empty is nothing. Of a feed: the members that went."
+  before: String!
+  "What became of it, likewise. Of a feed: the members that came."
+  after: String!
+}
+
+"A page of the audit trail."
+type AuditConnection {
+  "The changes of this page."
+  nodes: [AuditEntry!]!
+  "How to go on."
+  pageInfo: PageInfo!
+}
+
+"That a change of the catalog was taken."
+type CatalogChange {
+  "The catalog's version after it; this gateway shows it."
+  version: Int!
+  "False where all was so already."
+  changed: Boolean!
+  "The ` + "`" + `clientMutationId` + "`" + ` under which it was taken."
+  clientMutationId: ID!
+}
+
+"That a gateway is in, or out."
+type GatewaysChange {
+  "The catalog's version after it, or a later one."
+  version: Int!
+  "False where this gateway knew that all was so already."
+  changed: Boolean!
+}
+
+"A data store's name as one region reports it."
+input RegionalName {
+  "The region."
+  region: String!
+  "The namespace, for example ` + "`" + `hive://meta:9083` + "`" + `."
+  namespace: String!
+  "The name within the namespace."
+  name: String!
+}
+
+"Which nodes are meant: each field that is not empty must fit, and one must be given."
+input NodePattern {
+  "The namespace, with * for any run of characters; empty is any."
+  namespace: String! = ""
+  "The name, with * for any run of characters; empty is any."
+  name: String! = ""
+  "The name of a tag; empty is any or none."
+  tag: String! = ""
+}
 `, BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
@@ -2594,6 +3936,170 @@ func (ec *executionContext) childFields_AliasConflictConnection(ctx context.Cont
 		return ec.fieldContext_AliasConflictConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AliasConflictConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_AuditConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuditConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_AuditEntry_version(ctx, field)
+	case "at":
+		return ec.fieldContext_AuditEntry_at(ctx, field)
+	case "who":
+		return ec.fieldContext_AuditEntry_who(ctx, field)
+	case "what":
+		return ec.fieldContext_AuditEntry_what(ctx, field)
+	case "of":
+		return ec.fieldContext_AuditEntry_of(ctx, field)
+	case "before":
+		return ec.fieldContext_AuditEntry_before(ctx, field)
+	case "after":
+		return ec.fieldContext_AuditEntry_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_Catalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_Catalog_version(ctx, field)
+	case "leader":
+		return ec.fieldContext_Catalog_leader(ctx, field)
+	case "ageSeconds":
+		return ec.fieldContext_Catalog_ageSeconds(ctx, field)
+	case "regions":
+		return ec.fieldContext_Catalog_regions(ctx, field)
+	case "gateways":
+		return ec.fieldContext_Catalog_gateways(ctx, field)
+	case "namespaceRules":
+		return ec.fieldContext_Catalog_namespaceRules(ctx, field)
+	case "aliases":
+		return ec.fieldContext_Catalog_aliases(ctx, field)
+	case "namingRules":
+		return ec.fieldContext_Catalog_namingRules(ctx, field)
+	case "globalTables":
+		return ec.fieldContext_Catalog_globalTables(ctx, field)
+	case "globalTable":
+		return ec.fieldContext_Catalog_globalTable(ctx, field)
+	case "filters":
+		return ec.fieldContext_Catalog_filters(ctx, field)
+	case "notices":
+		return ec.fieldContext_Catalog_notices(ctx, field)
+	case "audit":
+		return ec.fieldContext_Catalog_audit(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Catalog", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogAlias(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "from":
+		return ec.fieldContext_CatalogAlias_from(ctx, field)
+	case "to":
+		return ec.fieldContext_CatalogAlias_to(ctx, field)
+	case "why":
+		return ec.fieldContext_CatalogAlias_why(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogAlias", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogAliasConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_CatalogAliasConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CatalogAliasConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogAliasConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_CatalogChange_version(ctx, field)
+	case "changed":
+		return ec.fieldContext_CatalogChange_changed(ctx, field)
+	case "clientMutationId":
+		return ec.fieldContext_CatalogChange_clientMutationId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogChange", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogFilter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_CatalogFilter_name(ctx, field)
+	case "match":
+		return ec.fieldContext_CatalogFilter_match(ctx, field)
+	case "reason":
+		return ec.fieldContext_CatalogFilter_reason(ctx, field)
+	case "owner":
+		return ec.fieldContext_CatalogFilter_owner(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogFilter", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogGateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_CatalogGateway_name(ctx, field)
+	case "raft":
+		return ec.fieldContext_CatalogGateway_raft(ctx, field)
+	case "url":
+		return ec.fieldContext_CatalogGateway_url(ctx, field)
+	case "leads":
+		return ec.fieldContext_CatalogGateway_leads(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogGateway", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNotice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_CatalogNotice_name(ctx, field)
+	case "match":
+		return ec.fieldContext_CatalogNotice_match(ctx, field)
+	case "text":
+		return ec.fieldContext_CatalogNotice_text(ctx, field)
+	case "owner":
+		return ec.fieldContext_CatalogNotice_owner(ctx, field)
+	case "until":
+		return ec.fieldContext_CatalogNotice_until(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNotice", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPattern(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "namespace":
+		return ec.fieldContext_CatalogPattern_namespace(ctx, field)
+	case "name":
+		return ec.fieldContext_CatalogPattern_name(ctx, field)
+	case "tag":
+		return ec.fieldContext_CatalogPattern_tag(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPattern", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogRegion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_CatalogRegion_name(ctx, field)
+	case "addresses":
+		return ec.fieldContext_CatalogRegion_addresses(ctx, field)
+	case "note":
+		return ec.fieldContext_CatalogRegion_note(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRegion", field.Name)
 }
 
 func (ec *executionContext) childFields_Column(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2716,6 +4222,68 @@ func (ec *executionContext) childFields_Gap(ctx context.Context, field graphql.C
 	return nil, fmt.Errorf("no field named %q was found under type Gap", field.Name)
 }
 
+func (ec *executionContext) childFields_GatewaysChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "version":
+		return ec.fieldContext_GatewaysChange_version(ctx, field)
+	case "changed":
+		return ec.fieldContext_GatewaysChange_changed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GatewaysChange", field.Name)
+}
+
+func (ec *executionContext) childFields_GlobalTable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_GlobalTable_name(ctx, field)
+	case "kind":
+		return ec.fieldContext_GlobalTable_kind(ctx, field)
+	case "declared":
+		return ec.fieldContext_GlobalTable_declared(ctx, field)
+	case "memberCount":
+		return ec.fieldContext_GlobalTable_memberCount(ctx, field)
+	case "members":
+		return ec.fieldContext_GlobalTable_members(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GlobalTable", field.Name)
+}
+
+func (ec *executionContext) childFields_GlobalTableConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_GlobalTableConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_GlobalTableConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GlobalTableConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_GlobalTableMember(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_GlobalTableMember_id(ctx, field)
+	case "region":
+		return ec.fieldContext_GlobalTableMember_region(ctx, field)
+	case "namespace":
+		return ec.fieldContext_GlobalTableMember_namespace(ctx, field)
+	case "name":
+		return ec.fieldContext_GlobalTableMember_name(ctx, field)
+	case "sources":
+		return ec.fieldContext_GlobalTableMember_sources(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GlobalTableMember", field.Name)
+}
+
+func (ec *executionContext) childFields_GlobalTableMemberConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_GlobalTableMemberConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_GlobalTableMemberConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GlobalTableMemberConnection", field.Name)
+}
+
 func (ec *executionContext) childFields_Hidden(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "temporary":
@@ -2784,6 +4352,40 @@ func (ec *executionContext) childFields_LineageNode(ctx context.Context, field g
 		return ec.fieldContext_LineageNode_downstream(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LineageNode", field.Name)
+}
+
+func (ec *executionContext) childFields_NamespaceRule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "namespace":
+		return ec.fieldContext_NamespaceRule_namespace(ctx, field)
+	case "region":
+		return ec.fieldContext_NamespaceRule_region(ctx, field)
+	case "apart":
+		return ec.fieldContext_NamespaceRule_apart(ctx, field)
+	case "why":
+		return ec.fieldContext_NamespaceRule_why(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NamespaceRule", field.Name)
+}
+
+func (ec *executionContext) childFields_NamingRule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "region":
+		return ec.fieldContext_NamingRule_region(ctx, field)
+	case "namespace":
+		return ec.fieldContext_NamingRule_namespace(ctx, field)
+	case "prefix":
+		return ec.fieldContext_NamingRule_prefix(ctx, field)
+	case "toRegion":
+		return ec.fieldContext_NamingRule_toRegion(ctx, field)
+	case "toNamespace":
+		return ec.fieldContext_NamingRule_toNamespace(ctx, field)
+	case "toPrefix":
+		return ec.fieldContext_NamingRule_toPrefix(ctx, field)
+	case "why":
+		return ec.fieldContext_NamingRule_why(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NamingRule", field.Name)
 }
 
 func (ec *executionContext) childFields_NodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3280,6 +4882,86 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_Catalog_aliases_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Catalog_audit_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Catalog_globalTable_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Catalog_globalTables_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_DataStore_columns_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3324,6 +5006,104 @@ func (ec *executionContext) field_DataStore_partitions_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_GlobalTable_members_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_changeGlobalTableMembers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "add",
+		func(ctx context.Context, v any) ([]*catalog.Name, error) {
+			return ec.unmarshalNRegionalName2ᚕᚖheadwaterᚋgatewayᚋcatalogᚐNameᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["add"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "remove",
+		func(ctx context.Context, v any) ([]*catalog.Name, error) {
+			return ec.unmarshalNRegionalName2ᚕᚖheadwaterᚋgatewayᚋcatalogᚐNameᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["remove"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_declareGlobalTable_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
+		func(ctx context.Context, v any) (catalog.TableKind, error) {
+			return ec.unmarshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "members",
+		func(ctx context.Context, v any) ([]*catalog.Name, error) {
+			return ec.unmarshalNRegionalName2ᚕᚖheadwaterᚋgatewayᚋcatalogᚐNameᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["members"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3335,6 +5115,520 @@ func (ec *executionContext) field_Mutation_deleteNode_args(ctx context.Context, 
 		return nil, err
 	}
 	args["of"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_joinGateway_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "raft",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["raft"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "url",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["url"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_leaveGateway_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeAlias_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "from",
+		func(ctx context.Context, v any) (catalog.Name, error) {
+			return ec.unmarshalNRegionalName2headwaterᚋgatewayᚋcatalogᚐName(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeFilter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeGlobalTable_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeNamespaceRule_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "namespace",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["namespace"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeNamingRule_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "region",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["region"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "namespace",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["namespace"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "prefix",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["prefix"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeNotice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeRegion_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setAlias_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "from",
+		func(ctx context.Context, v any) (catalog.Name, error) {
+			return ec.unmarshalNRegionalName2headwaterᚋgatewayᚋcatalogᚐName(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "to",
+		func(ctx context.Context, v any) (catalog.Name, error) {
+			return ec.unmarshalNRegionalName2headwaterᚋgatewayᚋcatalogᚐName(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "why",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["why"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setFilter_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "match",
+		func(ctx context.Context, v any) (catalog.Pattern, error) {
+			return ec.unmarshalNNodePattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["match"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "owner",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["owner"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setNamespaceRule_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "namespace",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["namespace"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "region",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["region"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "apart",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["apart"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "was",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["was"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "why",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["why"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setNamingRule_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "region",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["region"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "namespace",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["namespace"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "prefix",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["prefix"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "toRegion",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["toRegion"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "toNamespace",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["toNamespace"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "toPrefix",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["toPrefix"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "why",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["why"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setNotice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "match",
+		func(ctx context.Context, v any) (catalog.Pattern, error) {
+			return ec.unmarshalNNodePattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["match"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "owner",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["owner"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "until",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalODateTime2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["until"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setRegion_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "addresses",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["addresses"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "note",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["note"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "clientMutationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["clientMutationId"] = arg3
 	return args, nil
 }
 
@@ -3874,6 +6168,1343 @@ func (ec *executionContext) fieldContext_AliasConflictConnection_pageInfo(_ cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuditConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *AuditConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*auditEntry) graphql.Marshaler {
+			return ec.marshalNAuditEntry2ᚕᚖheadwaterᚋgatewayᚋapiᚐauditEntryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEntry(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *AuditConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖheadwaterᚋgatewayᚋapiᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditEntry_version(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, true, false, "Int")
+}
+
+func (ec *executionContext) _AuditEntry_at(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNDateTime2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, true, false, "DateTime")
+}
+
+func (ec *executionContext) _AuditEntry_who(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_who(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Who, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_who(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, "String")
+}
+
+func (ec *executionContext) _AuditEntry_what(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_what(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.What, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_what(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, "String")
+}
+
+func (ec *executionContext) _AuditEntry_of(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_of(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Of, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_of(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, "String")
+}
+
+func (ec *executionContext) _AuditEntry_before(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, "String")
+}
+
+func (ec *executionContext) _AuditEntry_after(ctx context.Context, field graphql.CollectedField, obj *auditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_after(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.After, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, "String")
+}
+
+func (ec *executionContext) _Catalog_version(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, true, false, "Int")
+}
+
+func (ec *executionContext) _Catalog_leader(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_leader(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Leader(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_leader(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, true, false, "String")
+}
+
+func (ec *executionContext) _Catalog_ageSeconds(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_ageSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AgeSeconds(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_ageSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, true, false, "Float")
+}
+
+func (ec *executionContext) _Catalog_regions(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_regions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Regions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Region) graphql.Marshaler {
+			return ec.marshalNCatalogRegion2ᚕheadwaterᚋgatewayᚋcatalogᚐRegionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_regions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRegion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_gateways(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_gateways(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gateways(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CatalogGateway) graphql.Marshaler {
+			return ec.marshalNCatalogGateway2ᚕᚖheadwaterᚋgatewayᚋapiᚐCatalogGatewayᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogGateway(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_namespaceRules(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_namespaceRules(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NamespaceRules(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.NamespaceRule) graphql.Marshaler {
+			return ec.marshalNNamespaceRule2ᚕheadwaterᚋgatewayᚋcatalogᚐNamespaceRuleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_namespaceRules(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NamespaceRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_aliases(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_aliases(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Aliases(fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogAliasConnection) graphql.Marshaler {
+			return ec.marshalNCatalogAliasConnection2ᚖheadwaterᚋgatewayᚋapiᚐCatalogAliasConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_aliases(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogAliasConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Catalog_aliases_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_namingRules(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_namingRules(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NamingRules(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.NamingRule) graphql.Marshaler {
+			return ec.marshalNNamingRule2ᚕheadwaterᚋgatewayᚋcatalogᚐNamingRuleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_namingRules(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NamingRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_globalTables(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_globalTables(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.GlobalTables(fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GlobalTableConnection) graphql.Marshaler {
+			return ec.marshalNGlobalTableConnection2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_globalTables(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GlobalTableConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Catalog_globalTables_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_globalTable(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_globalTable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.GlobalTable(fc.Args["name"].(string)), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *globalTable) graphql.Marshaler {
+			return ec.marshalOGlobalTable2ᚖheadwaterᚋgatewayᚋapiᚐglobalTable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_globalTable(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GlobalTable(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Catalog_globalTable_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_filters(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_filters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Filters(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Filter) graphql.Marshaler {
+			return ec.marshalNCatalogFilter2ᚕheadwaterᚋgatewayᚋcatalogᚐFilterᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_filters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogFilter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_notices(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_notices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Notices(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []notice) graphql.Marshaler {
+			return ec.marshalNCatalogNotice2ᚕheadwaterᚋgatewayᚋapiᚐnoticeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_notices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNotice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_audit(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_audit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Audit(fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *AuditConnection) graphql.Marshaler {
+			return ec.marshalNAuditConnection2ᚖheadwaterᚋgatewayᚋapiᚐAuditConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_audit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Catalog_audit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogAlias_from(ctx context.Context, field graphql.CollectedField, obj *catalogAlias) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogAlias_from(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.From(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReportedName) graphql.Marshaler {
+			return ec.marshalNReportedName2ᚖheadwaterᚋgatewayᚋapiᚐReportedName(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogAlias_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogAlias",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportedName(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogAlias_to(ctx context.Context, field graphql.CollectedField, obj *catalogAlias) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogAlias_to(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.To(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReportedName) graphql.Marshaler {
+			return ec.marshalNReportedName2ᚖheadwaterᚋgatewayᚋapiᚐReportedName(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogAlias_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogAlias",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportedName(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogAlias_why(ctx context.Context, field graphql.CollectedField, obj *catalogAlias) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogAlias_why(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogAlias_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogAlias", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogAliasConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *CatalogAliasConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogAliasConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalogAlias) graphql.Marshaler {
+			return ec.marshalNCatalogAlias2ᚕᚖheadwaterᚋgatewayᚋapiᚐcatalogAliasᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogAliasConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogAliasConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogAlias(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogAliasConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *CatalogAliasConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogAliasConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖheadwaterᚋgatewayᚋapiᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogAliasConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogAliasConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogChange_version(ctx context.Context, field graphql.CollectedField, obj *CatalogChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogChange_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogChange_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogChange", field, false, false, "Int")
+}
+
+func (ec *executionContext) _CatalogChange_changed(ctx context.Context, field graphql.CollectedField, obj *CatalogChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogChange_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogChange_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogChange", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _CatalogChange_clientMutationId(ctx context.Context, field graphql.CollectedField, obj *CatalogChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogChange_clientMutationId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ClientMutationID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogChange_clientMutationId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogChange", field, false, false, "ID")
+}
+
+func (ec *executionContext) _CatalogFilter_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Filter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogFilter_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogFilter_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogFilter", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogFilter_match(ctx context.Context, field graphql.CollectedField, obj *catalog.Filter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogFilter_match(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Match, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.Pattern) graphql.Marshaler {
+			return ec.marshalNCatalogPattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogFilter_match(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogFilter",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPattern(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogFilter_reason(ctx context.Context, field graphql.CollectedField, obj *catalog.Filter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogFilter_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogFilter_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogFilter", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogFilter_owner(ctx context.Context, field graphql.CollectedField, obj *catalog.Filter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogFilter_owner(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Owner, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogFilter_owner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogFilter", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogGateway_name(ctx context.Context, field graphql.CollectedField, obj *CatalogGateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogGateway_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogGateway_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogGateway", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogGateway_raft(ctx context.Context, field graphql.CollectedField, obj *CatalogGateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogGateway_raft(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Raft, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogGateway_raft(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogGateway", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogGateway_url(ctx context.Context, field graphql.CollectedField, obj *CatalogGateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogGateway_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.URL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogGateway_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogGateway", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogGateway_leads(ctx context.Context, field graphql.CollectedField, obj *CatalogGateway) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogGateway_leads(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Leads, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogGateway_leads(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogGateway", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _CatalogNotice_name(ctx context.Context, field graphql.CollectedField, obj *notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNotice_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNotice_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNotice", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogNotice_match(ctx context.Context, field graphql.CollectedField, obj *notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNotice_match(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Match, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.Pattern) graphql.Marshaler {
+			return ec.marshalNCatalogPattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNotice_match(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNotice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPattern(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNotice_text(ctx context.Context, field graphql.CollectedField, obj *notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNotice_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNotice_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNotice", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogNotice_owner(ctx context.Context, field graphql.CollectedField, obj *notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNotice_owner(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Owner, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNotice_owner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNotice", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogNotice_until(ctx context.Context, field graphql.CollectedField, obj *notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNotice_until(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Until(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNotice_until(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNotice", field, true, false, "DateTime")
+}
+
+func (ec *executionContext) _CatalogPattern_namespace(ctx context.Context, field graphql.CollectedField, obj *catalog.Pattern) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPattern_namespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Namespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPattern_namespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPattern", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogPattern_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Pattern) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPattern_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPattern_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPattern", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogPattern_tag(ctx context.Context, field graphql.CollectedField, obj *catalog.Pattern) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPattern_tag(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tag, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPattern_tag(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPattern", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogRegion_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Region) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRegion_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRegion_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRegion", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogRegion_addresses(ctx context.Context, field graphql.CollectedField, obj *catalog.Region) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRegion_addresses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Addresses, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRegion_addresses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRegion", field, false, false, "String")
+}
+
+func (ec *executionContext) _CatalogRegion_note(ctx context.Context, field graphql.CollectedField, obj *catalog.Region) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRegion_note(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Note, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRegion_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRegion", field, false, false, "String")
 }
 
 func (ec *executionContext) _Column_id(ctx context.Context, field graphql.CollectedField, obj *column) (ret graphql.Marshaler) {
@@ -5052,6 +8683,431 @@ func (ec *executionContext) fieldContext_Gap_reason(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Gap", field, false, false, "String")
 }
 
+func (ec *executionContext) _GatewaysChange_version(ctx context.Context, field graphql.CollectedField, obj *GatewaysChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GatewaysChange_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GatewaysChange_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GatewaysChange", field, false, false, "Int")
+}
+
+func (ec *executionContext) _GatewaysChange_changed(ctx context.Context, field graphql.CollectedField, obj *GatewaysChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GatewaysChange_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GatewaysChange_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GatewaysChange", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _GlobalTable_name(ctx context.Context, field graphql.CollectedField, obj *globalTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTable_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTable_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTable", field, false, false, "String")
+}
+
+func (ec *executionContext) _GlobalTable_kind(ctx context.Context, field graphql.CollectedField, obj *globalTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTable_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.TableKind) graphql.Marshaler {
+			return ec.marshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTable_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTable", field, false, false, "GlobalTableKind")
+}
+
+func (ec *executionContext) _GlobalTable_declared(ctx context.Context, field graphql.CollectedField, obj *globalTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTable_declared(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Declared, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTable_declared(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTable", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _GlobalTable_memberCount(ctx context.Context, field graphql.CollectedField, obj *globalTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTable_memberCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MemberCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTable_memberCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTable", field, true, false, "Int")
+}
+
+func (ec *executionContext) _GlobalTable_members(ctx context.Context, field graphql.CollectedField, obj *globalTable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTable_members(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Members(fc.Args["first"].(*int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GlobalTableMemberConnection) graphql.Marshaler {
+			return ec.marshalNGlobalTableMemberConnection2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMemberConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTable_members(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GlobalTable",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GlobalTableMemberConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_GlobalTable_members_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GlobalTableConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *GlobalTableConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*globalTable) graphql.Marshaler {
+			return ec.marshalNGlobalTable2ᚕᚖheadwaterᚋgatewayᚋapiᚐglobalTableᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GlobalTableConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GlobalTable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GlobalTableConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *GlobalTableConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖheadwaterᚋgatewayᚋapiᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GlobalTableConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GlobalTableMember_id(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMember_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMember_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTableMember", field, false, false, "ID")
+}
+
+func (ec *executionContext) _GlobalTableMember_region(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMember_region(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Region, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMember_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTableMember", field, false, false, "String")
+}
+
+func (ec *executionContext) _GlobalTableMember_namespace(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMember_namespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Namespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMember_namespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTableMember", field, false, false, "String")
+}
+
+func (ec *executionContext) _GlobalTableMember_name(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMember_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMember_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTableMember", field, false, false, "String")
+}
+
+func (ec *executionContext) _GlobalTableMember_sources(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMember_sources(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sources, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMember_sources(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GlobalTableMember", field, false, false, "String")
+}
+
+func (ec *executionContext) _GlobalTableMemberConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMemberConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMemberConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GlobalTableMember) graphql.Marshaler {
+			return ec.marshalNGlobalTableMember2ᚕᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMemberᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMemberConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GlobalTableMemberConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GlobalTableMember(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GlobalTableMemberConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *GlobalTableMemberConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GlobalTableMemberConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖheadwaterᚋgatewayᚋapiᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GlobalTableMemberConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GlobalTableMemberConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Hidden_temporary(ctx context.Context, field graphql.CollectedField, obj *Hidden) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5653,6 +9709,754 @@ func (ec *executionContext) fieldContext_LineageNode_downstream(_ context.Contex
 	return graphql.NewScalarFieldContext("LineageNode", field, true, false, "Int")
 }
 
+func (ec *executionContext) _Mutation_setRegion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setRegion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetRegion(ctx, fc.Args["name"].(string), fc.Args["addresses"].([]string), fc.Args["note"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setRegion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setRegion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeRegion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeRegion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveRegion(ctx, fc.Args["name"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeRegion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeRegion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setNamespaceRule(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setNamespaceRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetNamespaceRule(ctx, fc.Args["namespace"].(string), fc.Args["region"].(string), fc.Args["apart"].(bool), fc.Args["was"].(string), fc.Args["why"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setNamespaceRule(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setNamespaceRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeNamespaceRule(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeNamespaceRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveNamespaceRule(ctx, fc.Args["namespace"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeNamespaceRule(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeNamespaceRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setAlias(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setAlias(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetAlias(ctx, fc.Args["from"].(catalog.Name), fc.Args["to"].(catalog.Name), fc.Args["why"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setAlias(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setAlias_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeAlias(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeAlias(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveAlias(ctx, fc.Args["from"].(catalog.Name), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeAlias(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeAlias_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setNamingRule(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setNamingRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetNamingRule(ctx, fc.Args["region"].(string), fc.Args["namespace"].(string), fc.Args["prefix"].(string), fc.Args["toRegion"].(string), fc.Args["toNamespace"].(string), fc.Args["toPrefix"].(string), fc.Args["why"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setNamingRule(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setNamingRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeNamingRule(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeNamingRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveNamingRule(ctx, fc.Args["region"].(string), fc.Args["namespace"].(string), fc.Args["prefix"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeNamingRule(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeNamingRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_declareGlobalTable(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_declareGlobalTable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeclareGlobalTable(ctx, fc.Args["name"].(string), fc.Args["kind"].(catalog.TableKind), fc.Args["members"].([]*catalog.Name), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_declareGlobalTable(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_declareGlobalTable_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_changeGlobalTableMembers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_changeGlobalTableMembers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeGlobalTableMembers(ctx, fc.Args["name"].(string), fc.Args["add"].([]*catalog.Name), fc.Args["remove"].([]*catalog.Name), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_changeGlobalTableMembers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_changeGlobalTableMembers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeGlobalTable(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeGlobalTable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveGlobalTable(ctx, fc.Args["name"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeGlobalTable(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeGlobalTable_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setFilter(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setFilter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetFilter(ctx, fc.Args["name"].(string), fc.Args["match"].(catalog.Pattern), fc.Args["reason"].(string), fc.Args["owner"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setFilter(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setFilter_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeFilter(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeFilter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveFilter(ctx, fc.Args["name"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeFilter(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeFilter_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setNotice(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_setNotice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetNotice(ctx, fc.Args["name"].(string), fc.Args["match"].(catalog.Pattern), fc.Args["text"].(string), fc.Args["owner"].(string), fc.Args["until"].(*string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_setNotice(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setNotice_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeNotice(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeNotice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveNotice(ctx, fc.Args["name"].(string), fc.Args["clientMutationId"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+			return ec.marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeNotice(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeNotice_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_joinGateway(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_joinGateway(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().JoinGateway(ctx, fc.Args["name"].(string), fc.Args["raft"].(string), fc.Args["url"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GatewaysChange) graphql.Marshaler {
+			return ec.marshalNGatewaysChange2ᚖheadwaterᚋgatewayᚋapiᚐGatewaysChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_joinGateway(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GatewaysChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_joinGateway_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_leaveGateway(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_leaveGateway(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().LeaveGateway(ctx, fc.Args["name"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GatewaysChange) graphql.Marshaler {
+			return ec.marshalNGatewaysChange2ᚖheadwaterᚋgatewayᚋapiᚐGatewaysChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_leaveGateway(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GatewaysChange(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_leaveGateway_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_deleteNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5695,6 +10499,259 @@ func (ec *executionContext) fieldContext_Mutation_deleteNode(ctx context.Context
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _NamespaceRule_namespace(ctx context.Context, field graphql.CollectedField, obj *catalog.NamespaceRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamespaceRule_namespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Namespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamespaceRule_namespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamespaceRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamespaceRule_region(ctx context.Context, field graphql.CollectedField, obj *catalog.NamespaceRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamespaceRule_region(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Region, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamespaceRule_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamespaceRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamespaceRule_apart(ctx context.Context, field graphql.CollectedField, obj *catalog.NamespaceRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamespaceRule_apart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Apart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamespaceRule_apart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamespaceRule", field, false, false, "Boolean")
+}
+
+func (ec *executionContext) _NamespaceRule_why(ctx context.Context, field graphql.CollectedField, obj *catalog.NamespaceRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamespaceRule_why(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamespaceRule_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamespaceRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_region(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_region(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Region, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_region(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_namespace(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_namespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Namespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_namespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_prefix(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_prefix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Prefix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_prefix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_toRegion(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_toRegion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToRegion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_toRegion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_toNamespace(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_toNamespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToNamespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_toNamespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_toPrefix(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_toPrefix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToPrefix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_toPrefix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
+}
+
+func (ec *executionContext) _NamingRule_why(ctx context.Context, field graphql.CollectedField, obj *catalog.NamingRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NamingRule_why(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NamingRule_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NamingRule", field, false, false, "String")
 }
 
 func (ec *executionContext) _NodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *NodeConnection) (ret graphql.Marshaler) {
@@ -7038,6 +12095,38 @@ func (ec *executionContext) fieldContext_Query_aliasConflicts(ctx context.Contex
 	if fc.Args, err = ec.field_Query_aliasConflicts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Catalog(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *decided) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚖheadwaterᚋgatewayᚋapiᚐdecided(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -10206,6 +15295,72 @@ func UnmarshalLineageFilter(ctx context.Context, raw any) (LineageFilter, error)
 	return out, err
 }
 
+func (ec *executionContext) unmarshalInputNodePattern(ctx context.Context, obj any) (catalog.Pattern, error) {
+	var it catalog.Pattern
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["namespace"]; !present {
+		asMap["namespace"] = ""
+	}
+	if _, present := asMap["name"]; !present {
+		asMap["name"] = ""
+	}
+	if _, present := asMap["tag"]; !present {
+		asMap["tag"] = ""
+	}
+
+	fieldsInOrder := [...]string{"namespace", "name", "tag"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "namespace":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("namespace"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Namespace = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "tag":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tag"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tag = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalNodePattern unmarshals raw into the NodePattern input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalNodePattern(ctx context.Context, raw any) (catalog.Pattern, error) {
+	var out catalog.Pattern
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "NodePattern", raw, &out)
+	return out, err
+}
+
 func (ec *executionContext) unmarshalInputNodeRef(ctx context.Context, obj any) (NodeRef, error) {
 	var it NodeRef
 	if obj == nil {
@@ -10280,6 +15435,62 @@ func (ec *executionContext) unmarshalInputNodeRef(ctx context.Context, obj any) 
 func UnmarshalNodeRef(ctx context.Context, raw any) (NodeRef, error) {
 	var out NodeRef
 	err := graphql.UnmarshalNamedInputFromContext(ctx, "NodeRef", raw, &out)
+	return out, err
+}
+
+func (ec *executionContext) unmarshalInputRegionalName(ctx context.Context, obj any) (catalog.Name, error) {
+	var it catalog.Name
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"region", "namespace", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "region":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("region"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Region = data
+		case "namespace":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("namespace"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Namespace = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalRegionalName unmarshals raw into the RegionalName input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalRegionalName(ctx context.Context, raw any) (catalog.Name, error) {
+	var out catalog.Name
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "RegionalName", raw, &out)
 	return out, err
 }
 
@@ -10381,6 +15592,559 @@ func (ec *executionContext) _AliasConflictConnection(ctx context.Context, sel as
 			}
 		case "pageInfo":
 			out.Values[i] = ec._AliasConflictConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var auditConnectionImplementors = []string{"AuditConnection"}
+
+func (ec *executionContext) _AuditConnection(ctx context.Context, sel ast.SelectionSet, obj *AuditConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditConnection")
+		case "nodes":
+			out.Values[i] = ec._AuditConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuditConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var auditEntryImplementors = []string{"AuditEntry"}
+
+func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSet, obj *auditEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEntry")
+		case "version":
+			out.Values[i] = ec._AuditEntry_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._AuditEntry_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "who":
+			out.Values[i] = ec._AuditEntry_who(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "what":
+			out.Values[i] = ec._AuditEntry_what(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "of":
+			out.Values[i] = ec._AuditEntry_of(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._AuditEntry_before(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "after":
+			out.Values[i] = ec._AuditEntry_after(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogImplementors = []string{"Catalog"}
+
+func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *decided) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Catalog")
+		case "version":
+			out.Values[i] = ec._Catalog_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "leader":
+			out.Values[i] = ec._Catalog_leader(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ageSeconds":
+			out.Values[i] = ec._Catalog_ageSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "regions":
+			out.Values[i] = ec._Catalog_regions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "gateways":
+			out.Values[i] = ec._Catalog_gateways(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "namespaceRules":
+			out.Values[i] = ec._Catalog_namespaceRules(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "aliases":
+			out.Values[i] = ec._Catalog_aliases(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "namingRules":
+			out.Values[i] = ec._Catalog_namingRules(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "globalTables":
+			out.Values[i] = ec._Catalog_globalTables(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "globalTable":
+			out.Values[i] = ec._Catalog_globalTable(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "filters":
+			out.Values[i] = ec._Catalog_filters(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "notices":
+			out.Values[i] = ec._Catalog_notices(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "audit":
+			out.Values[i] = ec._Catalog_audit(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogAliasImplementors = []string{"CatalogAlias"}
+
+func (ec *executionContext) _CatalogAlias(ctx context.Context, sel ast.SelectionSet, obj *catalogAlias) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogAliasImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogAlias")
+		case "from":
+			out.Values[i] = ec._CatalogAlias_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._CatalogAlias_to(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "why":
+			out.Values[i] = ec._CatalogAlias_why(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogAliasConnectionImplementors = []string{"CatalogAliasConnection"}
+
+func (ec *executionContext) _CatalogAliasConnection(ctx context.Context, sel ast.SelectionSet, obj *CatalogAliasConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogAliasConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogAliasConnection")
+		case "nodes":
+			out.Values[i] = ec._CatalogAliasConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._CatalogAliasConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogChangeImplementors = []string{"CatalogChange"}
+
+func (ec *executionContext) _CatalogChange(ctx context.Context, sel ast.SelectionSet, obj *CatalogChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogChange")
+		case "version":
+			out.Values[i] = ec._CatalogChange_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._CatalogChange_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clientMutationId":
+			out.Values[i] = ec._CatalogChange_clientMutationId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogFilterImplementors = []string{"CatalogFilter"}
+
+func (ec *executionContext) _CatalogFilter(ctx context.Context, sel ast.SelectionSet, obj *catalog.Filter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogFilterImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogFilter")
+		case "name":
+			out.Values[i] = ec._CatalogFilter_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "match":
+			out.Values[i] = ec._CatalogFilter_match(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._CatalogFilter_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "owner":
+			out.Values[i] = ec._CatalogFilter_owner(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogGatewayImplementors = []string{"CatalogGateway"}
+
+func (ec *executionContext) _CatalogGateway(ctx context.Context, sel ast.SelectionSet, obj *CatalogGateway) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogGatewayImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogGateway")
+		case "name":
+			out.Values[i] = ec._CatalogGateway_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "raft":
+			out.Values[i] = ec._CatalogGateway_raft(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "url":
+			out.Values[i] = ec._CatalogGateway_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "leads":
+			out.Values[i] = ec._CatalogGateway_leads(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogNoticeImplementors = []string{"CatalogNotice"}
+
+func (ec *executionContext) _CatalogNotice(ctx context.Context, sel ast.SelectionSet, obj *notice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNoticeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNotice")
+		case "name":
+			out.Values[i] = ec._CatalogNotice_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "match":
+			out.Values[i] = ec._CatalogNotice_match(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._CatalogNotice_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "owner":
+			out.Values[i] = ec._CatalogNotice_owner(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "until":
+			out.Values[i] = ec._CatalogNotice_until(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogPatternImplementors = []string{"CatalogPattern"}
+
+func (ec *executionContext) _CatalogPattern(ctx context.Context, sel ast.SelectionSet, obj *catalog.Pattern) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPatternImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPattern")
+		case "namespace":
+			out.Values[i] = ec._CatalogPattern_namespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._CatalogPattern_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tag":
+			out.Values[i] = ec._CatalogPattern_tag(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var catalogRegionImplementors = []string{"CatalogRegion"}
+
+func (ec *executionContext) _CatalogRegion(ctx context.Context, sel ast.SelectionSet, obj *catalog.Region) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRegionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRegion")
+		case "name":
+			out.Values[i] = ec._CatalogRegion_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "addresses":
+			out.Values[i] = ec._CatalogRegion_addresses(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "note":
+			out.Values[i] = ec._CatalogRegion_note(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -10771,6 +16535,226 @@ func (ec *executionContext) _Gap(ctx context.Context, sel ast.SelectionSet, obj 
 	return out
 }
 
+var gatewaysChangeImplementors = []string{"GatewaysChange"}
+
+func (ec *executionContext) _GatewaysChange(ctx context.Context, sel ast.SelectionSet, obj *GatewaysChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gatewaysChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GatewaysChange")
+		case "version":
+			out.Values[i] = ec._GatewaysChange_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._GatewaysChange_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var globalTableImplementors = []string{"GlobalTable"}
+
+func (ec *executionContext) _GlobalTable(ctx context.Context, sel ast.SelectionSet, obj *globalTable) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, globalTableImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GlobalTable")
+		case "name":
+			out.Values[i] = ec._GlobalTable_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._GlobalTable_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "declared":
+			out.Values[i] = ec._GlobalTable_declared(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "memberCount":
+			out.Values[i] = ec._GlobalTable_memberCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "members":
+			out.Values[i] = ec._GlobalTable_members(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var globalTableConnectionImplementors = []string{"GlobalTableConnection"}
+
+func (ec *executionContext) _GlobalTableConnection(ctx context.Context, sel ast.SelectionSet, obj *GlobalTableConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, globalTableConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GlobalTableConnection")
+		case "nodes":
+			out.Values[i] = ec._GlobalTableConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._GlobalTableConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var globalTableMemberImplementors = []string{"GlobalTableMember"}
+
+func (ec *executionContext) _GlobalTableMember(ctx context.Context, sel ast.SelectionSet, obj *GlobalTableMember) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, globalTableMemberImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GlobalTableMember")
+		case "id":
+			out.Values[i] = ec._GlobalTableMember_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "region":
+			out.Values[i] = ec._GlobalTableMember_region(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "namespace":
+			out.Values[i] = ec._GlobalTableMember_namespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._GlobalTableMember_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sources":
+			out.Values[i] = ec._GlobalTableMember_sources(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var globalTableMemberConnectionImplementors = []string{"GlobalTableMemberConnection"}
+
+func (ec *executionContext) _GlobalTableMemberConnection(ctx context.Context, sel ast.SelectionSet, obj *GlobalTableMemberConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, globalTableMemberConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GlobalTableMemberConnection")
+		case "nodes":
+			out.Values[i] = ec._GlobalTableMemberConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._GlobalTableMemberConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var hiddenImplementors = []string{"Hidden"}
 
 func (ec *executionContext) _Hidden(ctx context.Context, sel ast.SelectionSet, obj *Hidden) graphql.Marshaler {
@@ -11017,10 +17001,240 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Mutation")
+		case "setRegion":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setRegion(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeRegion":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeRegion(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "setNamespaceRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setNamespaceRule(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeNamespaceRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeNamespaceRule(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "setAlias":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setAlias(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeAlias":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeAlias(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "setNamingRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setNamingRule(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeNamingRule":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeNamingRule(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "declareGlobalTable":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_declareGlobalTable(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changeGlobalTableMembers":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_changeGlobalTableMembers(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeGlobalTable":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeGlobalTable(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "setFilter":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setFilter(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeFilter":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeFilter(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "setNotice":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setNotice(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeNotice":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeNotice(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "joinGateway":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_joinGateway(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "leaveGateway":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_leaveGateway(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "deleteNode":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteNode(ctx, field)
 			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var namespaceRuleImplementors = []string{"NamespaceRule"}
+
+func (ec *executionContext) _NamespaceRule(ctx context.Context, sel ast.SelectionSet, obj *catalog.NamespaceRule) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, namespaceRuleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NamespaceRule")
+		case "namespace":
+			out.Values[i] = ec._NamespaceRule_namespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "region":
+			out.Values[i] = ec._NamespaceRule_region(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "apart":
+			out.Values[i] = ec._NamespaceRule_apart(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "why":
+			out.Values[i] = ec._NamespaceRule_why(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
+var namingRuleImplementors = []string{"NamingRule"}
+
+func (ec *executionContext) _NamingRule(ctx context.Context, sel ast.SelectionSet, obj *catalog.NamingRule) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, namingRuleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NamingRule")
+		case "region":
+			out.Values[i] = ec._NamingRule_region(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "namespace":
+			out.Values[i] = ec._NamingRule_namespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "prefix":
+			out.Values[i] = ec._NamingRule_prefix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toRegion":
+			out.Values[i] = ec._NamingRule_toRegion(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toNamespace":
+			out.Values[i] = ec._NamingRule_toNamespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "toPrefix":
+			out.Values[i] = ec._NamingRule_toPrefix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "why":
+			out.Values[i] = ec._NamingRule_why(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -11530,6 +17744,12 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Query_aliasConflicts(ctx, field)
+				})
+		case "catalog":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, true,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Query_catalog(ctx, field)
 				})
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
@@ -12807,6 +19027,38 @@ func (ec *executionContext) marshalNAliasConflictConnection2ᚖheadwaterᚋgatew
 	return ec._AliasConflictConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAuditConnection2ᚖheadwaterᚋgatewayᚋapiᚐAuditConnection(ctx context.Context, sel ast.SelectionSet, v *AuditConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "AuditConnection!")
+		return graphql.Null
+	}
+	return ec._AuditConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuditEntry2ᚕᚖheadwaterᚋgatewayᚋapiᚐauditEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*auditEntry) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuditEntry2ᚖheadwaterᚋgatewayᚋapiᚐauditEntry(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditEntry2ᚖheadwaterᚋgatewayᚋapiᚐauditEntry(ctx context.Context, sel ast.SelectionSet, v *auditEntry) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "AuditEntry!")
+		return graphql.Null
+	}
+	return ec._AuditEntry(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -12819,6 +19071,142 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 		graphql.AddInvalidNullFromMarshaler(ctx, "Boolean!")
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNCatalog2ᚖheadwaterᚋgatewayᚋapiᚐdecided(ctx context.Context, sel ast.SelectionSet, v *decided) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "Catalog!")
+		return graphql.Null
+	}
+	return ec._Catalog(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogAlias2ᚕᚖheadwaterᚋgatewayᚋapiᚐcatalogAliasᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalogAlias) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogAlias2ᚖheadwaterᚋgatewayᚋapiᚐcatalogAlias(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogAlias2ᚖheadwaterᚋgatewayᚋapiᚐcatalogAlias(ctx context.Context, sel ast.SelectionSet, v *catalogAlias) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "CatalogAlias!")
+		return graphql.Null
+	}
+	return ec._CatalogAlias(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogAliasConnection2ᚖheadwaterᚋgatewayᚋapiᚐCatalogAliasConnection(ctx context.Context, sel ast.SelectionSet, v *CatalogAliasConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "CatalogAliasConnection!")
+		return graphql.Null
+	}
+	return ec._CatalogAliasConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogChange2ᚖheadwaterᚋgatewayᚋapiᚐCatalogChange(ctx context.Context, sel ast.SelectionSet, v *CatalogChange) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "CatalogChange!")
+		return graphql.Null
+	}
+	return ec._CatalogChange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogFilter2headwaterᚋgatewayᚋcatalogᚐFilter(ctx context.Context, sel ast.SelectionSet, v catalog.Filter) graphql.Marshaler {
+	return ec._CatalogFilter(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogFilter2ᚕheadwaterᚋgatewayᚋcatalogᚐFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.Filter) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogFilter2headwaterᚋgatewayᚋcatalogᚐFilter(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogGateway2ᚕᚖheadwaterᚋgatewayᚋapiᚐCatalogGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*CatalogGateway) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogGateway2ᚖheadwaterᚋgatewayᚋapiᚐCatalogGateway(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogGateway2ᚖheadwaterᚋgatewayᚋapiᚐCatalogGateway(ctx context.Context, sel ast.SelectionSet, v *CatalogGateway) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "CatalogGateway!")
+		return graphql.Null
+	}
+	return ec._CatalogGateway(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogNotice2headwaterᚋgatewayᚋapiᚐnotice(ctx context.Context, sel ast.SelectionSet, v notice) graphql.Marshaler {
+	return ec._CatalogNotice(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogNotice2ᚕheadwaterᚋgatewayᚋapiᚐnoticeᚄ(ctx context.Context, sel ast.SelectionSet, v []notice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogNotice2headwaterᚋgatewayᚋapiᚐnotice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogPattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx context.Context, sel ast.SelectionSet, v catalog.Pattern) graphql.Marshaler {
+	return ec._CatalogPattern(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogRegion2headwaterᚋgatewayᚋcatalogᚐRegion(ctx context.Context, sel ast.SelectionSet, v catalog.Region) graphql.Marshaler {
+	return ec._CatalogRegion(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogRegion2ᚕheadwaterᚋgatewayᚋcatalogᚐRegionᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.Region) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogRegion2headwaterᚋgatewayᚋcatalogᚐRegion(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNColumn2headwaterᚋgatewayᚋapiᚐcolumn(ctx context.Context, sel ast.SelectionSet, v column) graphql.Marshaler {
@@ -12871,6 +19259,20 @@ func (ec *executionContext) marshalNDataStore2ᚖheadwaterᚋgatewayᚋapiᚐdat
 		return graphql.Null
 	}
 	return ec._DataStore(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDateTime2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDateTime2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "DateTime!")
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNDependencyKind2headwaterᚋgraphᚐKinds(ctx context.Context, v any) (graph.Kinds, error) {
@@ -13027,6 +19429,104 @@ func (ec *executionContext) marshalNGap2ᚕheadwaterᚋgraphᚐGapᚄ(ctx contex
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNGatewaysChange2ᚖheadwaterᚋgatewayᚋapiᚐGatewaysChange(ctx context.Context, sel ast.SelectionSet, v *GatewaysChange) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GatewaysChange!")
+		return graphql.Null
+	}
+	return ec._GatewaysChange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNGlobalTable2ᚕᚖheadwaterᚋgatewayᚋapiᚐglobalTableᚄ(ctx context.Context, sel ast.SelectionSet, v []*globalTable) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGlobalTable2ᚖheadwaterᚋgatewayᚋapiᚐglobalTable(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGlobalTable2ᚖheadwaterᚋgatewayᚋapiᚐglobalTable(ctx context.Context, sel ast.SelectionSet, v *globalTable) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GlobalTable!")
+		return graphql.Null
+	}
+	return ec._GlobalTable(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNGlobalTableConnection2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableConnection(ctx context.Context, sel ast.SelectionSet, v *GlobalTableConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GlobalTableConnection!")
+		return graphql.Null
+	}
+	return ec._GlobalTableConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind(ctx context.Context, v any) (catalog.TableKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind(ctx context.Context, sel ast.SelectionSet, v catalog.TableKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind[v])
+	if res == graphql.Null {
+		graphql.AddInvalidNullFromMarshaler(ctx, "GlobalTableKind!")
+	}
+	return res
+}
+
+var (
+	unmarshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind = map[string]catalog.TableKind{
+		"PARTITIONED": catalog.Partitioned,
+		"REPLICATED":  catalog.Replicated,
+	}
+	marshalNGlobalTableKind2headwaterᚋgatewayᚋcatalogᚐTableKind = map[catalog.TableKind]string{
+		catalog.Partitioned: "PARTITIONED",
+		catalog.Replicated:  "REPLICATED",
+	}
+)
+
+func (ec *executionContext) marshalNGlobalTableMember2ᚕᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []*GlobalTableMember) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGlobalTableMember2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMember(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGlobalTableMember2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMember(ctx context.Context, sel ast.SelectionSet, v *GlobalTableMember) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GlobalTableMember!")
+		return graphql.Null
+	}
+	return ec._GlobalTableMember(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNGlobalTableMemberConnection2ᚖheadwaterᚋgatewayᚋapiᚐGlobalTableMemberConnection(ctx context.Context, sel ast.SelectionSet, v *GlobalTableMemberConnection) graphql.Marshaler {
+	if v == nil {
+		graphql.AddInvalidNullError(ctx, "GlobalTableMemberConnection!")
+		return graphql.Null
+	}
+	return ec._GlobalTableMemberConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNGranularity2headwaterᚋgraphᚐGranularity(ctx context.Context, v any) (graph.Granularity, error) {
@@ -13242,6 +19742,46 @@ func (ec *executionContext) marshalNLineageNode2ᚕheadwaterᚋgatewayᚋapiᚐl
 	return ret
 }
 
+func (ec *executionContext) marshalNNamespaceRule2headwaterᚋgatewayᚋcatalogᚐNamespaceRule(ctx context.Context, sel ast.SelectionSet, v catalog.NamespaceRule) graphql.Marshaler {
+	return ec._NamespaceRule(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNNamespaceRule2ᚕheadwaterᚋgatewayᚋcatalogᚐNamespaceRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.NamespaceRule) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNamespaceRule2headwaterᚋgatewayᚋcatalogᚐNamespaceRule(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNamingRule2headwaterᚋgatewayᚋcatalogᚐNamingRule(ctx context.Context, sel ast.SelectionSet, v catalog.NamingRule) graphql.Marshaler {
+	return ec._NamingRule(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNNamingRule2ᚕheadwaterᚋgatewayᚋcatalogᚐNamingRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.NamingRule) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNamingRule2headwaterᚋgatewayᚋcatalogᚐNamingRule(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNNode2headwaterᚋgatewayᚋapiᚐnode(ctx context.Context, sel ast.SelectionSet, v node) graphql.Marshaler {
 	if v == nil {
 		graphql.AddInvalidNullError(ctx, "Node!")
@@ -13282,6 +19822,11 @@ func (ec *executionContext) unmarshalNNodeKind2headwaterᚋgatewayᚋapiᚐNodeK
 
 func (ec *executionContext) marshalNNodeKind2headwaterᚋgatewayᚋapiᚐNodeKind(ctx context.Context, sel ast.SelectionSet, v NodeKind) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) unmarshalNNodePattern2headwaterᚋgatewayᚋcatalogᚐPattern(ctx context.Context, v any) (catalog.Pattern, error) {
+	res, err := ec.unmarshalInputNodePattern(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNNodeRef2headwaterᚋgatewayᚋapiᚐNodeRef(ctx context.Context, v any) (NodeRef, error) {
@@ -13439,6 +19984,30 @@ func (ec *executionContext) marshalNRegion2ᚖheadwaterᚋgatewayᚋapiᚐRegion
 		return graphql.Null
 	}
 	return ec._Region(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRegionalName2headwaterᚋgatewayᚋcatalogᚐName(ctx context.Context, v any) (catalog.Name, error) {
+	res, err := ec.unmarshalInputRegionalName(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRegionalName2ᚕᚖheadwaterᚋgatewayᚋcatalogᚐNameᚄ(ctx context.Context, v any) ([]*catalog.Name, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*catalog.Name, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRegionalName2ᚖheadwaterᚋgatewayᚋcatalogᚐName(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNRegionalName2ᚖheadwaterᚋgatewayᚋcatalogᚐName(ctx context.Context, v any) (*catalog.Name, error) {
+	res, err := ec.unmarshalInputRegionalName(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNReportedName2ᚕᚖheadwaterᚋgatewayᚋapiᚐReportedNameᚄ(ctx context.Context, sel ast.SelectionSet, v []*ReportedName) graphql.Marshaler {
@@ -14005,6 +20574,13 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = sel
 	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) marshalOGlobalTable2ᚖheadwaterᚋgatewayᚋapiᚐglobalTable(ctx context.Context, sel ast.SelectionSet, v *globalTable) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GlobalTable(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOID2ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -26,6 +26,82 @@ type AliasConflictConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// A page of the audit trail.
+type AuditConnection struct {
+	// The changes of this page.
+	Nodes []*auditEntry `json:"nodes"`
+	// How to go on.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A page of aliases.
+type CatalogAliasConnection struct {
+	// The aliases of this page.
+	Nodes []*catalogAlias `json:"nodes"`
+	// How to go on.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// That a change of the catalog was taken.
+type CatalogChange struct {
+	// The catalog's version after it; this gateway shows it.
+	Version int `json:"version"`
+	// False where all was so already.
+	Changed bool `json:"changed"`
+	// The `clientMutationId` under which it was taken.
+	ClientMutationID string `json:"clientMutationId"`
+}
+
+// A gateway.
+type CatalogGateway struct {
+	// Its name.
+	Name string `json:"name"`
+	// Where the others reach its raft, host:port.
+	Raft string `json:"raft"`
+	// The URL under which they reach it; empty where that is not known.
+	URL string `json:"url"`
+	// It leads the others.
+	Leads bool `json:"leads"`
+}
+
+// That a gateway is in, or out.
+type GatewaysChange struct {
+	// The catalog's version after it, or a later one.
+	Version int `json:"version"`
+	// False where this gateway knew that all was so already.
+	Changed bool `json:"changed"`
+}
+
+// A page of global tables.
+type GlobalTableConnection struct {
+	// The tables of this page.
+	Nodes []*globalTable `json:"nodes"`
+	// How to go on.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A data store that belongs to a global table.
+type GlobalTableMember struct {
+	// The id of its name.
+	ID string `json:"id"`
+	// The region that reports it.
+	Region string `json:"region"`
+	// Its namespace.
+	Namespace string `json:"namespace"`
+	// Its name within the namespace.
+	Name string `json:"name"`
+	// Who says so, sorted: `declared`, or `catalog:eu` where the data catalog of the region eu does.
+	Sources []string `json:"sources"`
+}
+
+// A page of members.
+type GlobalTableMemberConnection struct {
+	// The members of this page.
+	Nodes []*GlobalTableMember `json:"nodes"`
+	// How to go on.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
 // How many nodes were left out on purpose.
 type Hidden struct {
 	// Temporary tables that were joined away.

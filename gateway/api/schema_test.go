@@ -84,7 +84,8 @@ fragment all on Node {
 		plan { id operator inputs snippet } reads { id } writes { id } lastRun { id state startedAt endedAt } provisional
 	}
 }
-mutation m { deleteNode(of: {id: "x"}) { position } }`
+mutation m { deleteNode(of: {id: "x"}) { position } ` + allChanges + ` }
+query c ` + wholeCatalog
 
 func TestAQueryOfEveryFieldIsAnswered(t *testing.T) {
 	selected := map[string]bool{}
