@@ -6,7 +6,7 @@
 //	apply.go   a batch becomes one atomic write
 //	read.go    the rows of one snapshot (graph.Raw)
 //	state.go   the graph after one batch, which views share
-//	topology.go its flows in memory: opened, followed, checkpointed
+//	topology.go its flows in memory
 //	search.go  names by prefix, word and substring
 //	changes.go which nodes each revision touched
 //	stream.go  the region's change stream

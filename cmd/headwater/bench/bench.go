@@ -13,7 +13,9 @@
 //	postgres.go  the same questions to PostgreSQL
 //	debian.go    a graph that nobody generated
 //	writers.go   questions while others write
-//	split.go     many regions: answers, kept answers, freshness
+//	split.go     a platform that is split over regions; kept answers
+//	cluster.go   regions and gateways, and a distance between them
+//	fresh.go     how soon events are seen
 package bench
 
 import (

@@ -1,17 +1,12 @@
 package bench
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"headwater/graph"
@@ -106,112 +101,6 @@ func (r *run) splitStores(ctx context.Context) (single string, regions map[strin
 		}
 	}
 	return single, regions, nil
-}
-
-// clustered serves regions and gateways over them, and calls f.
-func (r *run) clustered(dirs map[string]string, away time.Duration, keep bool, f func(c *Cluster, addresses map[string]string) error) (err error) {
-	addresses, near := map[string]string{}, map[string]string{}
-	var stops []func() error
-	defer func() {
-		for _, stop := range slices.Backward(stops) {
-			err = errors.Join(err, stop())
-		}
-	}()
-	for name, dir := range dirs {
-		s, err := r.ServeRegion(dir, name)
-		if err != nil {
-			return err
-		}
-		stops = append(stops, s.Stop)
-		near[name] = strings.TrimPrefix(s.URL, "http://")
-		addresses[name] = near[name]
-		if away > 0 {
-			far, stop, err := farther(near[name], away/2)
-			if err != nil {
-				return err
-			}
-			stops = append(stops, stop)
-			addresses[name] = far
-		}
-	}
-	var namespaces []string
-	for _, ns := range graphtest.PlatformNamespaces() {
-		for name := range dirs {
-			namespaces = append(namespaces, ns+"-"+name)
-		}
-	}
-	c, err := r.ServeGateways(addresses, namespaces, keep)
-	if err != nil {
-		return err
-	}
-	stops = append(stops, c.Stop)
-	return f(c, near)
-}
-
-// farther listens for what another address serves, a time away each way.
-func farther(address string, oneWay time.Duration) (string, func() error, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex // guards open
-	var open []net.Conn
-	pipe := func(from, to net.Conn) {
-		type chunk struct {
-			at time.Time
-			b  []byte
-		}
-		sent := make(chan chunk, 1024)
-		wg.Go(func() {
-			for c := range sent {
-				time.Sleep(time.Until(c.at))
-				if _, err := to.Write(c.b); err != nil {
-					_ = from.Close()
-				}
-			}
-			_ = to.Close()
-		})
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := from.Read(buf)
-			if n > 0 {
-				sent <- chunk{time.Now().Add(oneWay), slices.Clone(buf[:n])}
-			}
-			if err != nil {
-				close(sent)
-				return
-			}
-		}
-	}
-	wg.Go(func() {
-		for {
-			near, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", address)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			mu.Lock()
-			open = append(open, near, far)
-			mu.Unlock()
-			wg.Go(func() { pipe(near, far) })
-			wg.Go(func() { pipe(far, near) })
-		}
-	})
-	return ln.Addr().String(), func() error {
-		err := ln.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close() // it may be closed already
-		}
-		mu.Unlock()
-		wg.Wait()
-		return err
-	}, nil
 }
 
 // heap returns the bytes that are in use.
@@ -360,86 +249,4 @@ func (r *run) cached(ctx context.Context) error {
 	r.hold(rates[1] >= 10*rates[0], "at least 10 times", "64 questions, 8 clients, regions 10 ms away: %.0f answers a second given again, %.0f made anew: %.0f times; p50 %.2f and %.2f ms",
 		rates[1], rates[0], rates[1]/rates[0], p50[1], p50[0])
 	return nil
-}
-
-// freshness measures how long after its acknowledgement an event is seen at
-// every gateway, at 1,000 events a second.
-func (r *run) freshness(ctx context.Context) error {
-	dirs := map[string]string{"r0": r.path("fresh-r0"), "r1": r.path("fresh-r1")}
-	return r.clustered(dirs, 0, false, func(c *Cluster, near map[string]string) error {
-		home := newClient("http://" + near["r0"])
-		defer home.close()
-		ns := graphtest.PlatformNamespaces()[0]
-		event := func(n int) []byte {
-			return fmt.Appendf(nil, `{"eventType":"COMPLETE","eventTime":%q,"run":{"runId":"00000000-0000-4000-8000-%012d"},"job":{"namespace":"fresh","name":"j%d"},"inputs":[{"namespace":%q,"name":"in%d"}],"outputs":[{"namespace":%q,"name":"out%d"}]}`,
-				time.Now().UTC().Format(time.RFC3339Nano), n, n, ns+"-r1", n, ns+"-r0", n)
-		}
-		var wg sync.WaitGroup
-		var mu sync.Mutex // guards seen and failed
-		var seen []time.Duration
-		var failed error
-		const every, sampled = time.Millisecond, 25
-		end := time.Now().Add(time.Duration(3*r.Seconds) * time.Second)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		n := 0
-		busy := make(chan struct{}, 64)
-		for time.Now().Before(end) {
-			<-tick.C
-			n++
-			k := n
-			busy <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-busy }()
-				var buf bytes.Buffer
-				err := home.post(ctx, "/api/v1/lineage", event(k), &buf)
-				if err == nil && k%sampled == 0 {
-					acknowledged := time.Now()
-					for _, url := range c.URLs {
-						if err = visible(ctx, url, ns+"-r1", fmt.Sprint("in", k), fmt.Sprint("out", k)); err != nil {
-							break
-						}
-					}
-					mu.Lock()
-					seen = append(seen, time.Since(acknowledged))
-					mu.Unlock()
-				}
-				if err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		if failed != nil {
-			return failed
-		}
-		rate := float64(n) / (3 * float64(r.Seconds))
-		r.hold(ms(percentile(seen, 0.99)) < 150, "under 150 ms", "%.0f events a second: an event's flow over a border seen at all %d gateways p50 %.1f ms, p99 %.1f ms after its acknowledgement (%d of them)",
-			rate, len(c.URLs), ms(percentile(seen, 0.5)), ms(percentile(seen, 0.99)), len(seen))
-		return nil
-	})
-}
-
-// visible waits until a gateway tells that a table feeds another.
-func visible(ctx context.Context, url, namespace, from, to string) error {
-	c := newClient(url)
-	defer c.close()
-	body, err := json.Marshal(map[string]any{"query": `query($of: NodeRef!) { lineage(of: $of, direction: DOWNSTREAM, depth: 1) { nodes { node { name } } } }`,
-		"variables": map[string]any{"of": map[string]string{"namespace": namespace, "name": from, "kind": "DATASTORE"}}})
-	if err != nil {
-		return err
-	}
-	var buf bytes.Buffer
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
-		if err := c.post(ctx, "/graphql", body, &buf); err != nil {
-			return err
-		}
-		if bytes.Contains(buf.Bytes(), []byte(strconv.Quote(to))) {
-			return nil
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	return fmt.Errorf("%s did not tell of %s in 10 s: %.300s", url, to, &buf)
 }
