@@ -15,10 +15,10 @@ import (
 	"headwater/region/bus"
 )
 
-// FilterOf returns which names of regions a catalog may give another meaning:
-// no others are worth knowing at a gateway.
+// FilterOf returns which names of regions a catalog may give another meaning,
+// and one of each namespace: no others are worth knowing at a gateway.
 func FilterOf(s *catalog.State) bus.Filter {
-	f := bus.Filter{Namespaces: []string{border.GlobalNamespace}}
+	f := bus.Filter{Namespaces: []string{border.GlobalNamespace}, Each: true}
 	for r := range s.NamespaceRules() {
 		if !r.Apart {
 			f.Namespaces = append(f.Namespaces, r.Namespace)
@@ -48,6 +48,7 @@ type follower struct {
 	names  []graph.Name
 	whole  bool
 	cursor bus.Cursor
+	saved  bus.Cursor // of the checkpoint
 	last   graph.Mark
 	err    error     // why it is not followed, if it is not
 	heard  time.Time // of it last
@@ -90,6 +91,14 @@ const (
 
 // run follows the region until ctx ends.
 func (f *follower) run(ctx context.Context) {
+	if err := f.restore(); err != nil {
+		f.g.o.Log.Warn("what was known of a region's names is asked for again", "region", f.region.Name, "err", err)
+	}
+	stop := make(chan struct{})
+	var saving sync.WaitGroup
+	saving.Go(func() { f.saveNowAndThen(stop) })
+	defer saving.Wait()
+	defer close(stop)
 	wait := shortest
 	for ctx.Err() == nil {
 		err := f.follow(ctx)
@@ -149,6 +158,8 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 		f.heardOf(nil)
 		f.mu.Unlock()
+	}
+	if !whole || f.changes.Generation() == 0 {
 		// The names are as of the cursor or later, and what changes behind it
 		// is told; what an answer has read before can't be vouched for.
 		f.changes.begin(f.revision(ctx))

@@ -147,6 +147,7 @@ func (g *Gateway) adopt(ctx context.Context, state *catalog.State, following *sy
 			delete(g.followers, name)
 		}
 	}
+	var begun []*follower
 	for name, r := range wanted {
 		if g.followers[name] != nil {
 			continue
@@ -157,22 +158,24 @@ func (g *Gateway) adopt(ctx context.Context, state *catalog.State, following *sy
 			continue
 		}
 		f := newFollower(g, r, link)
-		g.followers[name] = f
-		own, stop := context.WithCancel(ctx)
-		f.stop = stop
-		following.Go(func() {
-			f.run(own)
-			if err := link.Close(); err != nil {
-				g.o.Log.Warn("close a link", "region", name, "err", err)
-			}
-		})
+		g.followers[name], begun = f, append(begun, f)
 	}
 	g.regions = g.regions[:0:0]
 	for name, f := range g.followers {
 		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Mark: f.mark, Changes: &f.changes})
 	}
 	slices.SortFunc(g.regions, func(a, b federation.Region) int { return strings.Compare(a.Name, b.Name) })
-	g.rebuild(state)
+	g.rebuild(state) // before they are followed: they know then what is wanted
+	for _, f := range begun {
+		own, stop := context.WithCancel(ctx)
+		f.stop = stop
+		following.Go(func() {
+			f.run(own)
+			if err := f.link.Close(); err != nil {
+				g.o.Log.Warn("close a link", "region", f.region.Name, "err", err)
+			}
+		})
+	}
 }
 
 // rebuild makes the border index of a version of the catalog from the names

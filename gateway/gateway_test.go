@@ -43,6 +43,8 @@ type site struct {
 	// asked counts legs, away is how far away it is.
 	asked atomic.Int64
 	away  time.Duration
+	// snapshots counts those of names.
+	snapshots atomic.Int64
 }
 
 type running struct {
@@ -144,6 +146,7 @@ func (s stream) Follow(ctx context.Context, c bus.Cursor, f bus.Filter, emit fun
 
 func (s stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
 	of, r := s.now()
+	s.s.snapshots.Add(1)
 	r.following.Add(1)
 	defer r.following.Done()
 	return of.Snapshot(ctx, f, emit)
@@ -203,6 +206,17 @@ func table(region, path string) graph.Name {
 // startGateway starts one gateway over sites.
 func startGateway(t testing.TB, sites ...*site) *Gateway {
 	t.Helper()
+	g, stop := startGatewayIn(t, "", sites...)
+	t.Cleanup(stop)
+	for _, s := range sites {
+		decide(t, g, catalog.SetRegion{Region: catalog.Region{Name: s.name, Addresses: []string{s.name + ":1"}}})
+	}
+	return g
+}
+
+// startGatewayIn starts a gateway in a folder, to be stopped.
+func startGatewayIn(t testing.TB, dir string, sites ...*site) (*Gateway, func()) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +230,7 @@ func startGateway(t testing.TB, sites ...*site) *Gateway {
 		links[s.name] = s
 	}
 	self := catalog.Peer{Name: "g1", Address: raft, Serves: "http://127.0.0.1:1"}
-	g, err := Open(Options{Catalog: catalog.Options{Self: self, First: []catalog.Peer{self}, Heartbeat: 50 * time.Millisecond}, HTTP: &http.Client{}, Log: quiet,
+	g, err := Open(Options{Catalog: catalog.Options{Self: self, First: []catalog.Peer{self}, Heartbeat: 50 * time.Millisecond}, HTTP: &http.Client{}, Log: quiet, Dir: dir,
 		Connect: func(r catalog.Region) (Link, error) { return links[r.Name].link(), nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -224,16 +238,12 @@ func startGateway(t testing.TB, sites ...*site) *Gateway {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- g.Run(ctx) }()
-	t.Cleanup(func() {
+	return g, sync.OnceFunc(func() {
 		cancel()
 		if err := errors.Join(<-done, g.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	for _, s := range sites {
-		decide(t, g, catalog.SetRegion{Region: catalog.Region{Name: s.name, Addresses: []string{s.name + ":1"}}})
-	}
-	return g
 }
 
 // decide changes the catalog.
@@ -331,5 +341,48 @@ func TestARestoredRegionIsFollowedAnew(t *testing.T) {
 	nodes := lineage(t, g, table("eu", "hive/a")).Nodes
 	if len(nodes) != 3 || !slices.ContainsFunc(nodes, func(n graph.AnswerNode) bool { return n.ID == table("eu", "hive/d").ID() }) {
 		t.Errorf("nodes %v: want those of the backup and what came then", nodes)
+	}
+}
+
+// A namespace that two regions report is listed until a rule speaks of it.
+func TestNamespacesOfSeveralRegionsAreSuspects(t *testing.T) {
+	eu, us := startSite(t, "eu", vfs.NewMem()), startSite(t, "us", vfs.NewMem())
+	eu.tell(t, job("eu", "a", 1, "lake/a lake/b", "hive/c"))
+	us.tell(t, job("us", "b", 1, "lake/d", "bi/e"))
+	g := startGateway(t, eu, us)
+	suspects := func() string {
+		state, _ := g.Catalog.Now()
+		return fmt.Sprint(state.Suspects(g.Namespaces()))
+	}
+	eventually(t, "lake is a suspect", func() bool { return suspects() == "[{lake [eu us]}]" })
+	us.tell(t, job("us", "c", 2, "hive/x", "bi/y"))
+	eventually(t, "hive is one, too", func() bool { return suspects() == "[{hive [eu us]} {lake [eu us]}]" })
+	decide(t, g, catalog.SetNamespaceRule{NamespaceRule: catalog.NamespaceRule{Namespace: "lake", Apart: true}})
+	eventually(t, "lake is none any more", func() bool { return suspects() == "[{hive [eu us]}]" })
+}
+
+// A gateway that starts again goes on from where it was, and asks no region to
+// look through its names.
+func TestAGatewayGoesOnFromItsCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	eu, us := startSite(t, "eu", vfs.NewMem()), startSite(t, "us", vfs.NewMem())
+	eu.tell(t, job("eu", "load", 1, "hive/orders", "lake/orders"))
+	us.tell(t, job("us", "report", 1, "lake/orders", "bi/report"))
+	g, stop := startGatewayIn(t, dir, eu, us)
+	for _, s := range []*site{eu, us} {
+		decide(t, g, catalog.SetRegion{Region: catalog.Region{Name: s.name, Addresses: []string{s.name + ":1"}}})
+	}
+	decide(t, g, catalog.SetNamespaceRule{NamespaceRule: catalog.NamespaceRule{Namespace: "lake", Region: "eu"}})
+	nodes := func() int { return len(lineage(t, g, table("eu", "hive/orders")).Nodes) }
+	eventually(t, "the report is reached", func() bool { return nodes() == 3 })
+	snapshots := us.snapshots.Load() + eu.snapshots.Load()
+	stop()
+	us.tell(t, job("us", "mail", 2, "lake/late", "bi/mail"))
+	eu.tell(t, job("eu", "late", 2, "hive/orders", "lake/late"))
+	g, stop = startGatewayIn(t, dir, eu, us)
+	defer stop()
+	eventually(t, "what came meanwhile is reached", func() bool { return nodes() == 5 })
+	if n := us.snapshots.Load() + eu.snapshots.Load(); n != snapshots {
+		t.Errorf("%d snapshots were taken after the restart", n-snapshots)
 	}
 }

@@ -3,12 +3,14 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"headwater/gateway/api"
+	"headwater/gateway/border"
 	"headwater/graph"
 )
 
@@ -34,6 +36,26 @@ func (g *Gateway) Followed() []Followed {
 	}
 	slices.SortFunc(list, func(a, b Followed) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// Namespaces lists the namespaces of data stores that each region is known to
+// report, sorted.
+func (g *Gateway) Namespaces() map[string][]string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	of := make(map[string][]string, len(g.followers))
+	for name, f := range g.followers {
+		f.mu.Lock()
+		seen := map[string]bool{}
+		for _, n := range f.names {
+			if n.Namespace != border.GlobalNamespace {
+				seen[n.Namespace] = true
+			}
+		}
+		f.mu.Unlock()
+		of[name] = slices.Sorted(maps.Keys(seen))
+	}
+	return of
 }
 
 // askStatus is how long a region may take to say how it is.

@@ -101,6 +101,7 @@ func adminVerbs() []adminVerb {
 			return a.mutate(ctx, "leaveGateway", "$name: String!", map[string]any{"name": args[0]})
 		}},
 
+		{"suspects", "", 0, 0, list("suspects", "namespace regions", "NAMESPACE namespace, REGIONS regions")},
 		{"audit [--limit N]", "limit", 0, 0, pages("audit", "version at who what of before after", "VERSION version, AT at, WHO who, WHAT what, OF of")},
 	}
 }

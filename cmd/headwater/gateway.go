@@ -225,7 +225,7 @@ func forCluster(token string, h http.Handler) http.Handler {
 func (s *gatewayServer) routes() (http.Handler, error) {
 	s.metrics = newGatewayMetrics(s.gateway, s.answers)
 	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Cache: s.answers, Regions: s.gateway.Status,
-		Catalog: s.gateway.Catalog, Who: whoChanges, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
+		Catalog: s.gateway.Catalog, Namespaces: s.gateway.Namespaces, Who: whoChanges, Timeout: time.Duration(s.c.Timeout), Log: s.log, Observe: s.metrics.observe})
 	if err != nil {
 		return nil, err
 	}

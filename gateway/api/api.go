@@ -55,6 +55,9 @@ type Options struct {
 	// Catalog is what people decide, where this server is a gateway. Nil: it
 	// has none.
 	Catalog Catalog
+	// Namespaces lists the namespaces that regions report, by region. Nil: it is
+	// not known.
+	Namespaces func() map[string][]string
 	// Who names who changes the catalog in a request with this context, or says
 	// why they may not. It is needed with a Catalog.
 	Who func(ctx context.Context) (string, error)

@@ -29,7 +29,7 @@ func (q *query) Catalog(context.Context) (*decided, error) {
 		return nil, noCatalog
 	}
 	state, age := q.o.Catalog.Now()
-	return &decided{state, age, q.o.Catalog}, nil
+	return &decided{state, age, q.o.Catalog, q.o.Namespaces}, nil
 }
 
 // A decided is Catalog at one version.
@@ -37,6 +37,8 @@ type decided struct {
 	state *catalog.State
 	age   catalog.Age
 	at    Catalog
+	// reported, if set, lists the namespaces that regions report.
+	reported func() map[string][]string
 }
 
 // Version is Catalog.version.
@@ -70,6 +72,14 @@ func (d *decided) Gateways() []*CatalogGateway {
 // NamespaceRules is Catalog.namespaceRules.
 func (d *decided) NamespaceRules() []catalog.NamespaceRule {
 	return slices.Collect(d.state.NamespaceRules())
+}
+
+// Suspects is Catalog.suspects.
+func (d *decided) Suspects() []catalog.Suspect {
+	if d.reported == nil {
+		return nil
+	}
+	return d.state.Suspects(d.reported())
 }
 
 // NamingRules is Catalog.namingRules.

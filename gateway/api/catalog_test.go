@@ -72,7 +72,7 @@ func (s *server) changed(mutation string) float64 {
 
 // wholeCatalog selects every field of Catalog.
 const wholeCatalog = `{ catalog { version leader ageSeconds regions { name addresses note } gateways { name raft url leads }
-	namespaceRules { namespace region apart why }
+	namespaceRules { namespace region apart why } suspects { namespace regions }
 	aliases(first: 2) { nodes { from { id region namespace name } to { region namespace name } why } pageInfo { hasNextPage endCursor } }
 	namingRules { region namespace prefix toRegion toNamespace toPrefix why }
 	globalTables(first: 2) { nodes { name kind declared memberCount members(first: 2) { nodes { id region namespace name sources } pageInfo { hasNextPage endCursor } } } pageInfo { hasNextPage endCursor } }

@@ -76,6 +76,7 @@ type ComplexityRoot struct {
 		NamingRules    func(childComplexity int) int
 		Notices        func(childComplexity int) int
 		Regions        func(childComplexity int) int
+		Suspects       func(childComplexity int) int
 		Version        func(childComplexity int) int
 	}
 
@@ -484,6 +485,11 @@ type ComplexityRoot struct {
 		Via          func(childComplexity int) int
 	}
 
+	Suspect struct {
+		Namespace func(childComplexity int) int
+		Regions   func(childComplexity int) int
+	}
+
 	Tag struct {
 		From  func(childComplexity int) int
 		Name  func(childComplexity int) int
@@ -724,6 +730,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Catalog.Regions(childComplexity), true
+	case "Catalog.suspects":
+		if e.ComplexityRoot.Catalog.Suspects == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Suspects(childComplexity), true
 	case "Catalog.version":
 		if e.ComplexityRoot.Catalog.Version == nil {
 			break
@@ -2469,6 +2481,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SqlTarget.Via(childComplexity), true
 
+	case "Suspect.namespace":
+		if e.ComplexityRoot.Suspect.Namespace == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suspect.Namespace(childComplexity), true
+	case "Suspect.regions":
+		if e.ComplexityRoot.Suspect.Regions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suspect.Regions(childComplexity), true
+
 	case "Tag.from":
 		if e.ComplexityRoot.Tag.From == nil {
 			break
@@ -3650,6 +3675,8 @@ type Catalog {
   gateways: [CatalogGateway!]!
   "Whose tables namespaces mean, by namespace."
   namespaceRules: [NamespaceRule!]!
+  "Namespaces that several regions report and no rule speaks of: the same tables or others? Until a rule says, others."
+  suspects: [Suspect!]!
   "Which names stand for others, by the name that does."
   aliases(
     "How many at most, 1 to 10000; otherwise BAD_INPUT."
@@ -3704,6 +3731,14 @@ type CatalogGateway {
   url: String!
   "It leads the others."
   leads: Boolean!
+}
+
+"A namespace that several regions report, of which it is not decided what is meant."
+type Suspect {
+  "The namespace, as it is compared."
+  namespace: String!
+  "The regions that report it, as far as they are followed, by name."
+  regions: [String!]!
 }
 
 "Whose tables the names of a namespace mean."
@@ -3982,6 +4017,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 		return ec.fieldContext_Catalog_gateways(ctx, field)
 	case "namespaceRules":
 		return ec.fieldContext_Catalog_namespaceRules(ctx, field)
+	case "suspects":
+		return ec.fieldContext_Catalog_suspects(ctx, field)
 	case "aliases":
 		return ec.fieldContext_Catalog_aliases(ctx, field)
 	case "namingRules":
@@ -4742,6 +4779,16 @@ func (ec *executionContext) childFields_SqlTarget(ctx context.Context, field gra
 		return ec.fieldContext_SqlTarget_plan(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SqlTarget", field.Name)
+}
+
+func (ec *executionContext) childFields_Suspect(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "namespace":
+		return ec.fieldContext_Suspect_namespace(ctx, field)
+	case "regions":
+		return ec.fieldContext_Suspect_regions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Suspect", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6555,6 +6602,38 @@ func (ec *executionContext) fieldContext_Catalog_namespaceRules(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_NamespaceRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Catalog_suspects(ctx context.Context, field graphql.CollectedField, obj *decided) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_suspects(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Suspects(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Suspect) graphql.Marshaler {
+			return ec.marshalNSuspect2ᚕheadwaterᚋgatewayᚋcatalogᚐSuspectᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_suspects(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Catalog",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Suspect(ctx, field)
 		},
 	}
 	return fc, nil
@@ -13988,6 +14067,52 @@ func (ec *executionContext) fieldContext_SqlTarget_plan(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Suspect_namespace(ctx context.Context, field graphql.CollectedField, obj *catalog.Suspect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Suspect_namespace(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Namespace, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Suspect_namespace(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Suspect", field, false, false, "String")
+}
+
+func (ec *executionContext) _Suspect_regions(ctx context.Context, field graphql.CollectedField, obj *catalog.Suspect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Suspect_regions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Regions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Suspect_regions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Suspect", field, false, false, "String")
+}
+
 func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.CollectedField, obj *Tag) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15751,6 +15876,11 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "namespaceRules":
 			out.Values[i] = ec._Catalog_namespaceRules(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "suspects":
+			out.Values[i] = ec._Catalog_suspects(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -18552,6 +18682,44 @@ func (ec *executionContext) _SqlTarget(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var suspectImplementors = []string{"Suspect"}
+
+func (ec *executionContext) _Suspect(ctx context.Context, sel ast.SelectionSet, obj *catalog.Suspect) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, suspectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Suspect")
+		case "namespace":
+			out.Values[i] = ec._Suspect_namespace(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "regions":
+			out.Values[i] = ec._Suspect_regions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
+}
+
 var tagImplementors = []string{"Tag"}
 
 func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj *Tag) graphql.Marshaler {
@@ -20299,6 +20467,26 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	for i := range v {
 		ret[i] = ec.marshalNString2string(ctx, sel, v[i])
 	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSuspect2headwaterᚋgatewayᚋcatalogᚐSuspect(ctx context.Context, sel ast.SelectionSet, v catalog.Suspect) graphql.Marshaler {
+	return ec._Suspect(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNSuspect2ᚕheadwaterᚋgatewayᚋcatalogᚐSuspectᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.Suspect) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 32, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSuspect2headwaterᚋgatewayᚋcatalogᚐSuspect(ctx, sel, v[i])
+	})
 
 	for _, e := range ret {
 		if e == graphql.Null {

@@ -18,6 +18,9 @@ type Filter struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	Prefixes   []Place  `json:"prefixes,omitempty"`
 	Names      []Place  `json:"names,omitempty"`
+	// Each wants one name, whichever, of each namespace besides: so that it is
+	// known which there are. After a connection it may be another one.
+	Each bool `json:"each,omitempty"`
 }
 
 // A Place is a namespace and a name in it, or what names begin with.
@@ -44,11 +47,17 @@ type Wants struct {
 	// prefixes are sorted, by namespace; none is a prefix of another.
 	prefixes map[string][]string
 	names    map[Place]bool
+	// met are the namespaces of which a name has been given; nil: it is not
+	// wanted.
+	met map[string]bool
 }
 
 // Wants returns the filter as it is asked.
 func (f *Filter) Wants() *Wants {
 	w := &Wants{all: f.All, namespaces: map[string]bool{}, prefixes: map[string][]string{}, names: map[Place]bool{}}
+	if f.Each {
+		w.met = map[string]bool{}
+	}
 	for _, ns := range f.Namespaces {
 		w.namespaces[Place{Namespace: ns}.folded().Namespace] = true
 	}
@@ -72,12 +81,16 @@ func (f *Filter) Wants() *Wants {
 	return w
 }
 
-// Name reports whether a name is wanted.
+// Name reports whether a name is wanted. It is one follower's own.
 func (w *Wants) Name(n graph.Name) bool {
 	if w.all {
 		return true
 	}
 	p := of(n)
+	if w.met != nil && !w.met[p.Namespace] {
+		w.met[p.Namespace] = true
+		return true
+	}
 	if w.namespaces[p.Namespace] || w.names[p] {
 		return true
 	}
@@ -97,5 +110,5 @@ func (w *Wants) Entry(e *Entry) {
 
 // None reports whether the filter wants no name.
 func (f *Filter) None() bool {
-	return !f.All && len(f.Namespaces)+len(f.Prefixes)+len(f.Names) == 0
+	return !f.All && !f.Each && len(f.Namespaces)+len(f.Prefixes)+len(f.Names) == 0
 }
