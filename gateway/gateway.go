@@ -123,6 +123,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer following.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	g.catchUp(ctx)
 	state, _ := g.Catalog.Now()
 	g.adopt(ctx, state, &following)
 	for range g.Catalog.Watch(ctx, state.Version()) {
@@ -131,6 +132,25 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// catchUp waits, a while at most, until the replica has taken up what it had
+// before it was started: on the way there the catalog is as it was long ago,
+// and the regions would be followed by rules that hold no more.
+func (g *Gateway) catchUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patienceAtStart)
+	defer cancel()
+	_, age := g.Catalog.Now()
+	for last := age.Last; age.Applied < last; _, age = g.Catalog.Now() {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// patienceAtStart is how long a replica may take to be what it was.
+const patienceAtStart = 5 * time.Second
 
 // adopt brings links, followers and the border index to a version of the
 // catalog.
