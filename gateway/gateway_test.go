@@ -210,6 +210,7 @@ func startGateway(t testing.TB, sites ...*site) *Gateway {
 	t.Cleanup(stop)
 	for _, s := range sites {
 		decide(t, g, catalog.SetRegion{Region: catalog.Region{Name: s.name, Addresses: []string{s.name + ":1"}}})
+		eventually(t, "it is followed", func() bool { return g.follower(s.name) != nil })
 	}
 	return g
 }
