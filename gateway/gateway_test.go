@@ -53,6 +53,7 @@ type running struct {
 	node  *region.Node
 	stop  func()
 
+	stopped   bool
 	followed  []context.CancelFunc
 	following sync.WaitGroup
 }
@@ -90,6 +91,7 @@ func (s *site) start(t testing.TB, fs vfs.FS) {
 	go func() { done <- r.node.Run(ctx) }()
 	r.stop = sync.OnceFunc(func() {
 		s.mu.Lock()
+		r.stopped = true
 		for _, stop := range r.followed {
 			stop()
 		}
@@ -137,17 +139,27 @@ func (s stream) Follow(ctx context.Context, c bus.Cursor, f bus.Filter, emit fun
 	defer cancel()
 	of, r := s.now()
 	s.s.mu.Lock()
+	if r.stopped {
+		s.s.mu.Unlock()
+		return errors.New("it is stopped")
+	}
 	r.followed = append(r.followed, cancel)
-	s.s.mu.Unlock()
 	r.following.Add(1)
+	s.s.mu.Unlock()
 	defer r.following.Done()
 	return of.Follow(ctx, c, f, emit)
 }
 
 func (s stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
 	of, r := s.now()
-	s.s.snapshots.Add(1)
+	s.s.mu.Lock()
+	if r.stopped {
+		s.s.mu.Unlock()
+		return bus.Cursor{}, errors.New("it is stopped")
+	}
 	r.following.Add(1)
+	s.s.mu.Unlock()
+	s.s.snapshots.Add(1)
 	defer r.following.Done()
 	return of.Snapshot(ctx, f, emit)
 }
