@@ -139,8 +139,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 func (g *Gateway) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patienceAtStart)
 	defer cancel()
-	_, age := g.Catalog.Now()
-	for last := age.Last; age.Applied < last; _, age = g.Catalog.Now() {
+	for !g.Catalog.CaughtUp() {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
