@@ -13,6 +13,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,8 @@ type Options struct {
 	Dir string
 	// Token, if not empty, is what gateways and regions show each other.
 	Token string
+	// TLS is for connections to regions and other gateways; nil is without TLS.
+	TLS *tls.Config
 	// Brokers, if any, are those of Kafka that carry the streams of changes, in
 	// topics that begin with Topic. Without them the regions serve them.
 	Brokers []string
@@ -70,7 +73,9 @@ func Open(o Options) (*Gateway, error) {
 		o.Log = slog.Default()
 	}
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{}
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.TLSClientConfig = o.TLS
+		o.HTTP = &http.Client{Transport: t}
 	}
 	if o.Connect == nil {
 		o.Connect = o.dial
@@ -216,6 +221,7 @@ func (g *Gateway) Close() error {
 		return nil
 	}
 	g.closed = true
+	g.o.HTTP.CloseIdleConnections()
 	if err := g.Catalog.Close(); err != nil {
 		return fmt.Errorf("close the gateway: %w", err)
 	}

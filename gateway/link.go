@@ -24,13 +24,17 @@ type Link struct {
 
 // dial connects to a region over the network.
 func (o *Options) dial(r catalog.Region) (Link, error) {
-	c, err := rpc.NewClient(rpc.ClientOptions{Region: r.Name, Addresses: r.Addresses, Token: o.Token, Log: o.Log})
+	c, err := rpc.NewClient(rpc.ClientOptions{Region: r.Name, Addresses: r.Addresses, TLS: o.TLS, Token: o.Token, Log: o.Log})
 	if err != nil {
 		return Link{}, err
 	}
+	scheme := "http://"
+	if o.TLS != nil {
+		scheme = "https://"
+	}
 	streams := make([]bus.Stream, len(r.Addresses))
 	for i, a := range r.Addresses {
-		streams[i] = &embedded.Client{URL: "http://" + a, HTTP: &http.Client{Transport: bearer{o.HTTP.Transport, o.Token}}}
+		streams[i] = &embedded.Client{URL: scheme + a, HTTP: &http.Client{Transport: bearer{o.HTTP.Transport, o.Token}}}
 	}
 	link := Link{Reader: c, Stream: anyOf(streams), Status: c.Status, Close: c.Close}
 	if len(o.Brokers) > 0 {

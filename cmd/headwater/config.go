@@ -21,19 +21,20 @@ import (
 // A config is all that can be configured of a server: from a YAML file, then
 // the environment (HEADWATER_LISTEN …), then flags; the later wins.
 type config struct {
-	Listen    string   `yaml:"listen"`
-	Data      string   `yaml:"data"`
-	Region    string   `yaml:"region"`
-	Token     string   `yaml:"token"`
-	Cluster   string   `yaml:"clusterToken"`
-	Kafka     string   `yaml:"kafka"`
-	Topic     string   `yaml:"kafkaTopic"`
-	Retention duration `yaml:"retention"`
-	MinFree   size     `yaml:"minFree"`
-	Cache     size     `yaml:"cache"`
-	Answers   size     `yaml:"answers"`
-	Timeout   duration `yaml:"timeout"`
-	LogLevel  string   `yaml:"logLevel"`
+	Listen    string    `yaml:"listen"`
+	Data      string    `yaml:"data"`
+	Region    string    `yaml:"region"`
+	Token     string    `yaml:"token"`
+	Cluster   string    `yaml:"clusterToken"`
+	Kafka     string    `yaml:"kafka"`
+	Topic     string    `yaml:"kafkaTopic"`
+	TLS       tlsConfig `yaml:"tls"`
+	Retention duration  `yaml:"retention"`
+	MinFree   size      `yaml:"minFree"`
+	Cache     size      `yaml:"cache"`
+	Answers   size      `yaml:"answers"`
+	Timeout   duration  `yaml:"timeout"`
+	LogLevel  string    `yaml:"logLevel"`
 	Aliases   []struct {
 		From name `yaml:"from"`
 		To   name `yaml:"to"`
@@ -211,7 +212,7 @@ func (c *config) check() error {
 		c.MinFree = -1
 	}
 	rules := c.rules()
-	return cmp.Or(rules.Check(), c.tableNames().Check())
+	return cmp.Or(c.TLS.check(), rules.Check(), c.tableNames().Check())
 }
 
 type setting struct {
@@ -232,6 +233,7 @@ func (c *config) settings() []setting {
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
 	}
+	set = append(set, c.TLS.settings()...)
 	if c.asRegion {
 		set = append(set, kafkaSettings(&c.Kafka, &c.Topic)...)
 		set = append(set, setting{"cluster-token", "`token` that regions and gateways show each other; none is wanted where it is empty", (*text)(&c.Cluster)})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,20 +27,21 @@ import (
 
 // A gatewayConfig is all that can be configured of a gateway.
 type gatewayConfig struct {
-	Listen   string   `yaml:"listen"`
-	Data     string   `yaml:"data"`
-	Name     string   `yaml:"name"`
-	Serves   string   `yaml:"serves"`
-	Raft     string   `yaml:"raft"`
-	First    peers    `yaml:"first"`
-	Token    string   `yaml:"token"`
-	Cluster  string   `yaml:"clusterToken"`
-	Kafka    string   `yaml:"kafka"`
-	Topic    string   `yaml:"kafkaTopic"`
-	Answers  size     `yaml:"answers"`
-	Timeout  duration `yaml:"timeout"`
-	Patience duration `yaml:"patience"`
-	LogLevel string   `yaml:"logLevel"`
+	Listen   string    `yaml:"listen"`
+	Data     string    `yaml:"data"`
+	Name     string    `yaml:"name"`
+	Serves   string    `yaml:"serves"`
+	Raft     string    `yaml:"raft"`
+	First    peers     `yaml:"first"`
+	Token    string    `yaml:"token"`
+	Cluster  string    `yaml:"clusterToken"`
+	Kafka    string    `yaml:"kafka"`
+	Topic    string    `yaml:"kafkaTopic"`
+	TLS      tlsConfig `yaml:"tls"`
+	Answers  size      `yaml:"answers"`
+	Timeout  duration  `yaml:"timeout"`
+	Patience duration  `yaml:"patience"`
+	LogLevel string    `yaml:"logLevel"`
 }
 
 func defaultGateway() gatewayConfig {
@@ -48,7 +50,7 @@ func defaultGateway() gatewayConfig {
 }
 
 func (c *gatewayConfig) settings() []setting {
-	return append(kafkaSettings(&c.Kafka, &c.Topic), []setting{
+	return append(append(kafkaSettings(&c.Kafka, &c.Topic), c.TLS.settings()...), []setting{
 		{"listen", "`address` to listen on", (*text)(&c.Listen)},
 		{"data", "`folder` for the catalog; it is made where it is not there", (*text)(&c.Data)},
 		{"name", "`name` of the gateway among the others, for good", (*text)(&c.Name)},
@@ -79,7 +81,7 @@ func (c *gatewayConfig) check() error {
 	case c.Patience <= 0:
 		return fmt.Errorf("patience: it is %s; a region needs some time", c.Patience.String())
 	}
-	return nil
+	return c.TLS.check()
 }
 
 // peers are gateways as NAME=RAFT=URL,…
@@ -151,6 +153,7 @@ type gatewayServer struct {
 	answers *cache.Cache
 	http    *http.Server
 	ln      net.Listener
+	secure  *tls.Config // nil: without TLS
 	metrics *metrics
 	// more, if set, serves other paths.
 	more http.Handler
@@ -164,18 +167,22 @@ func (s *gatewayServer) open() (err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
+	var client *tls.Config
+	if s.secure, client, err = c.TLS.both(); err != nil {
+		return err
+	}
 	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
 		return err
 	}
 	self := catalog.Peer{Name: c.Name, Address: c.Raft, Serves: c.Serves}
 	if self.Serves == "" {
-		self.Serves = "http://" + s.ln.Addr().String()
+		self.Serves = scheme(s.secure) + s.ln.Addr().String()
 	}
 	first := c.First.list
 	if len(first) == 0 && !c.First.none {
 		first = []catalog.Peer{self}
 	}
-	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first}, Dir: c.Data, Token: c.Cluster,
+	s.gateway, err = gateway.Open(gateway.Options{Catalog: catalog.Options{Self: self, First: first, TLS: each(s.secure, client)}, Dir: c.Data, Token: c.Cluster, TLS: client,
 		Brokers: brokers(c.Kafka), Topic: c.Topic, Patience: time.Duration(c.Patience), Log: s.log})
 	if err != nil {
 		return err
@@ -187,7 +194,7 @@ func (s *gatewayServer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	s.http = rpc.NewServer(handler, nil)
+	s.http = rpc.NewServer(handler, s.secure)
 	s.http.ErrorLog = slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	return nil
 }
@@ -211,17 +218,6 @@ func brokers(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// forCluster lets those through who show the token of the cluster.
-func forCluster(token string, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !source.HasToken(r, token) {
-			http.Error(w, "regions and gateways show Authorization: Bearer TOKEN, that of the cluster", http.StatusUnauthorized)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
-}
-
 func (s *gatewayServer) routes() (http.Handler, error) {
 	s.metrics = newGatewayMetrics(s.gateway, s.answers)
 	graphql, err := api.New(api.Options{Reader: s.gateway.Reader(), SQL: &derive.Deriver{}, Cache: s.answers, Regions: s.gateway.Status,
@@ -235,7 +231,7 @@ func (s *gatewayServer) routes() (http.Handler, error) {
 	})
 	mux.Handle("/graphiql", web.GraphiQL())
 	mux.Handle("/graphiql/", web.GraphiQL())
-	mux.Handle("POST "+gateway.CatalogPath, forCluster(s.c.Cluster, http.HandlerFunc(s.gateway.ServeCatalog)))
+	mux.Handle("POST "+gateway.CatalogPath, forCluster(s.c.Cluster, s.secure, http.HandlerFunc(s.gateway.ServeCatalog)))
 	mux.Handle(gateway.FeedPath, source.WithToken(s.gateway.Feed(whoAsks), s.c.Token))
 	mux.Handle("/metrics", s.metrics.handler())
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
@@ -255,12 +251,7 @@ func (s *gatewayServer) routes() (http.Handler, error) {
 func (s *gatewayServer) run(ctx context.Context, up func(url string)) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.gateway.Run(gctx) })
-	g.Go(func() error {
-		if err := s.http.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	g.Go(func() error { return listenOn(s.http, s.ln) })
 	g.Go(func() error {
 		<-gctx.Done()
 		s.log.Info("stopping: finishing requests")
@@ -268,7 +259,7 @@ func (s *gatewayServer) run(ctx context.Context, up func(url string)) error {
 		defer cancel()
 		return s.http.Shutdown(stop)
 	})
-	up("http://" + s.ln.Addr().String())
+	up(scheme(s.secure) + s.ln.Addr().String())
 	err := g.Wait()
 	if cerr := s.close(); err == nil || errors.Is(err, context.Canceled) {
 		err = cerr

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -85,6 +86,7 @@ type server struct {
 	// stopStreams, if set, ends the streams that gateways follow.
 	stopStreams context.CancelFunc
 	http        *http.Server
+	secure      *tls.Config // nil: without TLS
 	ln          net.Listener
 	ready       ready
 }
@@ -97,6 +99,9 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 			opened, err = nil, errors.Join(err, s.close())
 		}
 	}()
+	if s.secure, _, err = c.TLS.both(); err != nil {
+		return nil, err
+	}
 	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache) / 3 * 2, FactsBytes: int64(c.Cache) / 3, Log: logger}); err != nil {
 		return nil, err
 	}
@@ -122,7 +127,7 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 	if s.ln, err = net.Listen("tcp", c.Listen); err != nil {
 		return nil, err
 	}
-	s.http = rpc.NewServer(handler, nil)
+	s.http = rpc.NewServer(handler, s.secure)
 	s.http.ErrorLog = slog.NewLogLogger(logger.Handler(), slog.LevelDebug)
 	return s, nil
 }
@@ -187,7 +192,7 @@ func (s *server) routes() (http.Handler, error) {
 // answerGateways serves the region's graph and its stream of changes to
 // gateways.
 func (s *server) answerGateways(mux *http.ServeMux) (err error) {
-	s.asked, err = rpc.NewHandler(rpc.HandlerOptions{Region: s.c.Region, Reader: s.node, Token: s.c.Cluster, Log: s.log, Status: func(context.Context) (rpc.Status, error) {
+	s.asked, err = rpc.NewHandler(rpc.HandlerOptions{Region: s.c.Region, Reader: s.node, Log: s.log, Status: func(context.Context) (rpc.Status, error) {
 		st := s.node.Status()
 		head, _ := s.node.Head()
 		status := rpc.Status{Region: st.Region, Epoch: head.Cursor.Epoch, Marks: map[string]graph.Mark{st.Region: st.Mark}, Healthy: st.Trouble == nil && st.Intake == nil}
@@ -203,7 +208,7 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 		return err
 	}
 	stream := embedded.Handler(embedded.New(embedded.Options{Store: s.store, Head: s.node.Head}), s.log)
-	mux.Handle(rpc.Prefix, s.asked)
+	mux.Handle(rpc.Prefix, forCluster(s.c.Cluster, s.secure, s.asked))
 	serving, stop := context.WithCancel(context.Background())
 	s.stopStreams = stop
 	followed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +218,7 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 		stream.ServeHTTP(w, r.WithContext(ctx))
 	})
 	for _, path := range []string{embedded.FollowPath, embedded.SnapshotPath} {
-		mux.Handle(path, forCluster(s.c.Cluster, followed))
+		mux.Handle(path, forCluster(s.c.Cluster, s.secure, followed))
 	}
 	return nil
 }
@@ -265,13 +270,7 @@ func (s *server) run(ctx context.Context, up func(url string)) error {
 	if list := brokers(s.c.Kafka); len(list) > 0 && s.c.asRegion {
 		g.Go(func() error { return s.publish(gctx, list) })
 	}
-	g.Go(func() error {
-		err := s.http.Serve(s.ln)
-		if errors.Is(err, http.ErrServerClosed) {
-			return nil
-		}
-		return err
-	})
+	g.Go(func() error { return listenOn(s.http, s.ln) })
 	g.Go(func() error {
 		<-gctx.Done()
 		s.ready.stopping.Store(true)
@@ -301,7 +300,7 @@ func (s *server) run(ctx context.Context, up func(url string)) error {
 			return nil
 		})
 	}
-	up("http://" + s.ln.Addr().String())
+	up(scheme(s.secure) + s.ln.Addr().String())
 	err := g.Wait()
 	if cerr := s.close(); err == nil || errors.Is(err, context.Canceled) {
 		err = cerr
