@@ -35,16 +35,7 @@ func gatewayForTest(t *testing.T, change ...func(*gatewayConfig)) (url, raft str
 	if err := s.open(); err != nil {
 		t.Fatal(err)
 	}
-	url, stop, err := started(s.run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Errorf("stop the gateway: %v", err)
-		}
-	})
-	return url, c.Raft
+	return startForTest(t, s.run), c.Raft
 }
 
 // adminHere runs headwater admin in this process against a server; it must

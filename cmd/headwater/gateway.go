@@ -122,18 +122,7 @@ func (p *peers) UnmarshalText(b []byte) error { return p.Set(string(b)) }
 func gatewayCommand(logTo io.Writer) func(*flag.FlagSet) func(context.Context, []string) error {
 	return func(f *flag.FlagSet) func(context.Context, []string) error {
 		c := defaultGateway()
-		read := configure(f, &c)
-		return func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return errUsage
-			}
-			if err := read(); err != nil {
-				return err
-			}
-			logger, err := newLogger(logTo, c.LogLevel)
-			if err != nil {
-				return err
-			}
+		return configured(f, &c, &c.LogLevel, logTo, func(ctx context.Context, logger *slog.Logger) error {
 			s := &gatewayServer{c: c, log: logger}
 			if err := s.open(); err != nil {
 				return err
@@ -141,7 +130,7 @@ func gatewayCommand(logTo io.Writer) func(*flag.FlagSet) func(context.Context, [
 			return s.run(ctx, func(url string) {
 				logger.Info("serving", "gateway", c.Name, "graphql", url+"/graphql", "editor", url+"/graphiql/", "raft", c.Raft, "data", c.Data)
 			})
-		}
+		})
 	}
 }
 

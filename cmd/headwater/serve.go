@@ -39,18 +39,7 @@ func serveCommand(logTo io.Writer, asRegion bool) func(*flag.FlagSet) func(conte
 	return func(f *flag.FlagSet) func(context.Context, []string) error {
 		c := defaultConfig()
 		c.asRegion = asRegion
-		read := configure(f, &c)
-		return func(ctx context.Context, args []string) error {
-			if len(args) > 0 {
-				return errUsage
-			}
-			if err := read(); err != nil {
-				return err
-			}
-			logger, err := newLogger(logTo, c.LogLevel)
-			if err != nil {
-				return err
-			}
+		return configured(f, &c, &c.LogLevel, logTo, func(ctx context.Context, logger *slog.Logger) error {
 			s, err := open(c, logger)
 			if err != nil {
 				return err
@@ -58,7 +47,26 @@ func serveCommand(logTo io.Writer, asRegion bool) func(*flag.FlagSet) func(conte
 			return s.run(ctx, func(url string) {
 				logger.Info("serving", "region", c.Region, "graphql", url+"/graphql", "editor", url+"/graphiql/", "openlineage", url+"/api/v1/lineage", "data", c.Data)
 			})
+		})
+	}
+}
+
+// configured is a command without arguments that does what its configuration
+// says.
+func configured(f *flag.FlagSet, c configuration, level *string, logTo io.Writer, do func(context.Context, *slog.Logger) error) func(context.Context, []string) error {
+	read := configure(f, c)
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return errUsage
 		}
+		if err := read(); err != nil {
+			return err
+		}
+		logger, err := newLogger(logTo, *level)
+		if err != nil {
+			return err
+		}
+		return do(ctx, logger)
 	}
 }
 

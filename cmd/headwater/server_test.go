@@ -37,16 +37,22 @@ func serveForTest(t testing.TB, change ...func(*config)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	up, done := make(chan string, 1), make(chan error, 1)
-	go func() { done <- s.run(ctx, func(url string) { up <- url }) }()
+	return startForTest(t, s.run)
+}
+
+// startForTest runs a server until the test ends.
+func startForTest(t testing.TB, run func(context.Context, func(url string)) error) string {
+	t.Helper()
+	url, stop, err := started(run)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
+		if err := stop(); err != nil {
 			t.Errorf("stop the server: %v", err)
 		}
 	})
-	return <-up
+	return url
 }
 
 // post posts a batch of events and waits until they can be read.

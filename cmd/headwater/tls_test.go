@@ -70,15 +70,7 @@ func TestRegionsAndGatewaysShowCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, stop, err := started(region.run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	at := startForTest(t, region.run)
 	url, _ := gatewayForTest(t, func(c *gatewayConfig) { c.TLS = secure })
 	pool := x509.NewCertPool()
 	pem, err := os.ReadFile(secure.CA)
