@@ -36,7 +36,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // A site is a region's node in this process. It can be stopped, and started on
 // other data.
 type site struct {
-	mu sync.Mutex // guards what start sets
+	mu sync.Mutex // guards what start sets, and who follows
 	*running
 
 	name string
@@ -51,6 +51,7 @@ type running struct {
 	node  *region.Node
 	stop  func()
 
+	stopped   bool
 	followed  []context.CancelFunc
 	following sync.WaitGroup
 }
@@ -88,6 +89,7 @@ func (s *site) start(t testing.TB, fs vfs.FS) {
 	go func() { done <- r.node.Run(ctx) }()
 	r.stop = sync.OnceFunc(func() {
 		s.mu.Lock()
+		r.stopped = true
 		for _, stop := range r.followed {
 			stop()
 		}
@@ -125,26 +127,38 @@ func (v awayView) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, err
 // stream is the stream of a site as it runs now.
 type stream struct{ s *site }
 
-func (s stream) now() (bus.Stream, *running) {
-	r := s.s.now()
-	return embedded.New(embedded.Options{Store: r.store, Head: r.node.Head, Beat: time.Millisecond}), r
+// begin returns the stream, unless the site has stopped, and counts a caller in
+// whom stop ends.
+func (s stream) begin(stop context.CancelFunc) (bus.Stream, *running, error) {
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
+	r := s.s.running
+	if r.stopped {
+		return nil, nil, errors.New("the site has stopped")
+	}
+	r.followed = append(r.followed, stop)
+	r.following.Add(1)
+	return embedded.New(embedded.Options{Store: r.store, Head: r.node.Head, Beat: time.Millisecond}), r, nil
 }
 
 func (s stream) Follow(ctx context.Context, c bus.Cursor, f bus.Filter, emit func([]bus.Entry) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	of, r := s.now()
-	s.s.mu.Lock()
-	r.followed = append(r.followed, cancel)
-	s.s.mu.Unlock()
-	r.following.Add(1)
+	of, r, err := s.begin(cancel)
+	if err != nil {
+		return err
+	}
 	defer r.following.Done()
 	return of.Follow(ctx, c, f, emit)
 }
 
 func (s stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
-	of, r := s.now()
-	r.following.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	of, r, err := s.begin(cancel)
+	if err != nil {
+		return bus.Cursor{}, err
+	}
 	defer r.following.Done()
 	return of.Snapshot(ctx, f, emit)
 }
