@@ -64,7 +64,7 @@ func (f *follower) restore() error {
 	for i, n := range c.Names {
 		f.names[i] = graph.Name{Kind: graph.DataStoreKind, Region: f.region.Name, Namespace: n[0], Name: n[1]}
 	}
-	f.cursor, f.saved, f.whole = c.Cursor, c.Cursor, true
+	f.cursor, f.saved, f.whole, f.begun = c.Cursor, c.Cursor, true, true
 	f.index.Add(f.names...)
 	return nil
 }

@@ -44,9 +44,10 @@ type follower struct {
 	filter bus.Filter
 	index  *border.Index
 	// names are those that the region has and the filter wants, as of cursor;
-	// whole says that none is missing.
+	// whole says that none is missing, and begun that once none was.
 	names  []graph.Name
 	whole  bool
+	begun  bool
 	cursor bus.Cursor
 	saved  bus.Cursor // of the checkpoint
 	last   graph.Mark
@@ -66,6 +67,14 @@ func (f *follower) mark() graph.Mark {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.last
+}
+
+// hasBegun reports whether all names that are wanted of the region have been
+// heard once.
+func (f *follower) hasBegun() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.begun
 }
 
 // refilter puts the names that are known into a new index, and follows anew
@@ -153,7 +162,7 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 		f.mu.Lock()
 		if reflect.DeepEqual(filter, f.filter) {
-			f.names, f.cursor, f.whole = names, cursor, true
+			f.names, f.cursor, f.whole, f.begun = names, cursor, true, true
 			f.index.Add(names...)
 		}
 		f.heardOf(nil)

@@ -4,6 +4,7 @@
 //	Gateway   its parts, opened, run and closed together     gateway.go
 //	link      what connects it to one region                 link.go
 //	follower  one region's stream, into the border index     follow.go
+//	reader    the federation, once there is something to ask  reader.go
 //	forwarder the catalog's requests to the gateway that leads  forward.go
 //	feed      a region's data catalog says who is a member      feed.go
 //
@@ -99,8 +100,10 @@ func Open(o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Reader answers over all regions of the catalog.
-func (g *Gateway) Reader() graph.Reader { return g.reader }
+// Reader answers over all regions of the catalog. Until anything is known of
+// the catalog its views are graph.ErrUnavailable; a region whose names have
+// never been heard is a gap of every walk.
+func (g *Gateway) Reader() graph.Reader { return reader{g} }
 
 // Names returns the border index.
 func (g *Gateway) Names() *border.Index {
@@ -186,7 +189,7 @@ func (g *Gateway) adopt(ctx context.Context, state *catalog.State, following *sy
 	}
 	g.regions = g.regions[:0:0]
 	for name, f := range g.followers {
-		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Mark: f.mark, Changes: &f.changes})
+		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Heard: f.hasBegun, Mark: f.mark, Changes: &f.changes})
 	}
 	slices.SortFunc(g.regions, func(a, b federation.Region) int { return strings.Compare(a.Name, b.Name) })
 	g.rebuild(state) // before they are followed: they know then what is wanted

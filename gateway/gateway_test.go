@@ -36,7 +36,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // A site is a region's node in this process. It can be stopped, and started on
 // other data.
 type site struct {
-	mu sync.Mutex // guards what start sets
+	mu sync.Mutex // guards what start sets, and who follows
 	*running
 
 	name string
@@ -129,36 +129,38 @@ func (v awayView) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, err
 // stream is the stream of a site as it runs now.
 type stream struct{ s *site }
 
-func (s stream) now() (bus.Stream, *running) {
-	r := s.s.now()
-	return embedded.New(embedded.Options{Store: r.store, Head: r.node.Head, Beat: time.Millisecond}), r
+// begin returns the stream, unless the site has stopped, and counts a caller in
+// whom stop ends.
+func (s stream) begin(stop context.CancelFunc) (bus.Stream, *running, error) {
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
+	r := s.s.running
+	if r.stopped {
+		return nil, nil, errors.New("the site has stopped")
+	}
+	r.followed = append(r.followed, stop)
+	r.following.Add(1)
+	return embedded.New(embedded.Options{Store: r.store, Head: r.node.Head, Beat: time.Millisecond}), r, nil
 }
 
 func (s stream) Follow(ctx context.Context, c bus.Cursor, f bus.Filter, emit func([]bus.Entry) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	of, r := s.now()
-	s.s.mu.Lock()
-	if r.stopped {
-		s.s.mu.Unlock()
-		return errors.New("it is stopped")
+	of, r, err := s.begin(cancel)
+	if err != nil {
+		return err
 	}
-	r.followed = append(r.followed, cancel)
-	r.following.Add(1)
-	s.s.mu.Unlock()
 	defer r.following.Done()
 	return of.Follow(ctx, c, f, emit)
 }
 
 func (s stream) Snapshot(ctx context.Context, f bus.Filter, emit func([]graph.Name) error) (bus.Cursor, error) {
-	of, r := s.now()
-	s.s.mu.Lock()
-	if r.stopped {
-		s.s.mu.Unlock()
-		return bus.Cursor{}, errors.New("it is stopped")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	of, r, err := s.begin(cancel)
+	if err != nil {
+		return bus.Cursor{}, err
 	}
-	r.following.Add(1)
-	s.s.mu.Unlock()
 	s.s.snapshots.Add(1)
 	defer r.following.Done()
 	return of.Snapshot(ctx, f, emit)

@@ -19,7 +19,9 @@ type Replica struct {
 	stores *stores
 	// before is the place in raft's log of the last command that was there when
 	// the replica was opened.
-	before    uint64
+	before uint64
+	// saved is the state of before it was opened, nil where there is none.
+	saved     *State
 	transport interface{ Close() error }
 	observer  *raft.Observer
 	seen      chan raft.Observation
@@ -50,6 +52,9 @@ func Open(o Options) (_ *Replica, err error) {
 	}
 	config := o.raft()
 	r := &Replica{o: o, fsm: newFSM(), seen: make(chan raft.Observation, 256), closing: make(chan struct{}), silent: map[raft.ServerID]bool{}, moved: make(chan struct{})}
+	if r.saved, err = r.loadSaved(); err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
 	if r.stores, err = openStores(o.Dir, o.noSync, config.Logger); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -73,6 +78,9 @@ func Open(o Options) (_ *Replica, err error) {
 	})
 	r.raft.RegisterObserver(r.observer)
 	r.tasks.Go(r.observe)
+	if o.Dir != "" {
+		r.tasks.Go(r.saveStates)
+	}
 	return r, nil
 }
 

@@ -40,7 +40,7 @@ func (r *Replica) Now() (*State, Age) {
 	if r.Leads() {
 		a.Contact = time.Now()
 	}
-	return r.fsm.now.Load().state, a
+	return r.state(), a
 }
 
 // CaughtUp reports whether this replica's state has all that it had taken before

@@ -34,6 +34,10 @@ type Region struct {
 	Reader graph.Reader
 	// Mark, if set, returns the last mark that is known of the region.
 	Mark func() graph.Mark
+	// Heard, if set, reports whether the names of the region are in the border
+	// index. Until then it is not known where walks cross into the region, and
+	// they have a gap.
+	Heard func() bool
 	// Changes, if set, tells what has changed there; without them no answer can
 	// be kept.
 	Changes Changes
@@ -86,6 +90,9 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 		own := &region{Region: r}
 		if r.Changes != nil {
 			own.generation = r.Changes.Generation()
+		}
+		if r.Heard != nil && !r.Heard() {
+			v.unheard = append(v.unheard, graph.Gap{Region: r.Name, Reason: "its names have not been heard here yet"})
 		}
 		v.regions = append(v.regions, own)
 	}

@@ -89,6 +89,7 @@ type expansion struct {
 }
 
 func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, error) {
+	e.lacking = joined(e.lacking, e.unheard)
 	for _, id := range frontier {
 		node := e.node(id)
 		if !e.ask.ThroughDeleted && e.gone(node) {

@@ -219,3 +219,33 @@ func TestARegionThatIsDownIsAGap(t *testing.T) {
 		}
 	})
 }
+
+// While the names of a region have not been heard any walk may lack a crossing
+// into it: it says so, and its answer is not kept.
+func TestARegionThatWasNotHeardIsAGapOfEveryWalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChain(t, []string{"r0", "r1", "r2"}, 2, func(int) string { return "r0" })
+		heard := false
+		regions := c.federation.o.Regions()
+		regions[2].Heard = func() bool { return heard }
+		want := []graph.Gap{{Region: "r2", Reason: "its names have not been heard here yet"}}
+		a, nodes := c.ask(t, c.names[0], graph.Question{Depth: 2})
+		if len(a.Nodes) != 3 || len(nodes) != 3 || !slices.Equal(a.Gaps, want) {
+			t.Errorf("%d nodes, %d described, gaps %v; want 3, and %v", len(a.Nodes), len(nodes), a.Gaps, want)
+		}
+		v, err := c.federation.View(t.Context(), graph.At{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		var touched graph.Touched
+		v.(graph.Tracking).Track(&touched)
+		if !touched.All {
+			t.Error("its answer would be kept")
+		}
+		heard = true
+		if a, _ := c.ask(t, c.names[0], graph.Question{Depth: 2}); !a.Complete() {
+			t.Errorf("once it was heard: gaps %v", a.Gaps)
+		}
+	})
+}

@@ -20,6 +20,8 @@ type view struct {
 	patience time.Duration
 	at       graph.At
 	regions  []*region // by name
+	// unheard are gaps of all walks: regions whose names are not in the index.
+	unheard []graph.Gap
 
 	mu sync.Mutex // guards all below
 	*sheet
