@@ -20,21 +20,25 @@ type Walking interface {
 	// Fetch fetches the flows that were missed since. It returns false where
 	// none were: what the walk found then is right.
 	Fetch(ctx context.Context) (bool, error)
+	// Lacking returns what could not be learnt of the names that were resolved:
+	// no flow tells of it where a walk does not leave its root.
+	Lacking() []Gap
 }
 
-// walking calls f with a view again and again until it has missed nothing.
-func walking(ctx context.Context, v View, q LegQuestion, f func(v View) error) error {
+// walking calls f with a view again and again until it has missed nothing, and
+// returns what could not be learnt of where the walk begins.
+func walking(ctx context.Context, v View, q LegQuestion, f func(v View) error) ([]Gap, error) {
 	remote, ok := v.(Remote)
 	if !ok {
-		return f(v)
+		return nil, f(v)
 	}
 	w := remote.Walking(q)
 	for {
 		if err := f(w); err != nil {
-			return err
+			return nil, err
 		}
 		if more, err := w.Fetch(ctx); err != nil || !more {
-			return err
+			return w.Lacking(), err
 		}
 	}
 }

@@ -7,10 +7,17 @@ import (
 	"time"
 )
 
-// WalkLeg answers a LegQuestion over any view of a region.
+// WalkLeg answers a LegQuestion over any view of a region. When ctx ends first,
+// or the leg is as large as one may be, lists are missing: those that it has
+// are whole.
 func WalkLeg(ctx context.Context, v View, q LegQuestion) (*Leg, error) {
-	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}}
-	if err := l.walk(ctx); err != nil {
+	return walkLeg(ctx, v, q, mostLegHops)
+}
+
+// walkLeg is WalkLeg for legs of at most so many hops.
+func walkLeg(ctx context.Context, v View, q LegQuestion, most int) (*Leg, error) {
+	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}, most: most}
+	if err := l.walk(ctx); err != nil && !errors.Is(err, errFull) {
 		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 			return nil, err
 		}
@@ -25,7 +32,13 @@ func WalkLeg(ctx context.Context, v View, q LegQuestion) (*Leg, error) {
 	if err := l.stand(ctx); err != nil {
 		return nil, err
 	}
-	return l.leg, l.details(ctx)
+	if err := l.details(ctx); err != nil {
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			return nil, err
+		}
+		l.leg.Late = true // flows without details are worth having
+	}
+	return l.leg, nil
 }
 
 // A legWalk makes one leg.
@@ -37,7 +50,16 @@ type legWalk struct {
 	keys    map[Key]uint32
 	lists   map[legListKey]bool
 	reached []ID // and asked for by name: details of them are wanted
+	hops    int  // in the leg, of most
+	most    int
 }
+
+// mostLegHops is how many flows a leg has at most, of 20 bytes each. Lists that
+// have no room are left out, and are asked for anew if they are needed.
+const mostLegHops = 4 << 20
+
+// errFull ends a walk whose leg is full; what there is is right.
+var errFull = errors.New("the leg is full")
 
 // A legListKey says which list of a leg it is.
 type legListKey struct {
@@ -143,18 +165,31 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 	if err := g.start(ctx); err != nil {
 		return err
 	}
-	if err := g.walk(ctx); err != nil {
-		return err
-	}
+	err := g.walk(ctx)
 	l.leg.Late = l.leg.Late || g.late
+	found := make([]place, len(g.nodes))
 	for i := range g.nodes {
-		l.reached = append(l.reached, r.ID(g.nodes[i].h))
+		found[i] = place{g.nodes[i].level, r.ID(g.nodes[i].h)}
 	}
+	l.reach(found, 0)
 	l.gaps(g.gaps)
 	for _, w := range g.walks {
 		l.gaps(w.gaps)
 	}
-	return nil
+	return err
+}
+
+// reach notes nodes that a walk has reached, after so many others. Beyond those
+// that are enough, nearest first, an answer has hardly any: who needs more
+// details asks for them.
+func (l *legWalk) reach(found []place, after int) {
+	slices.SortFunc(found, place.compare)
+	if l.q.Enough > 0 {
+		found = found[:min(len(found), max(0, l.q.Enough-after))]
+	}
+	for _, p := range found {
+		l.reached = append(l.reached, p.id)
+	}
 }
 
 // enter walks from seeds in one direction.
@@ -195,10 +230,12 @@ func (l *legWalk) enter(ctx context.Context, dir Direction, seeds []Seed) error 
 		if err != nil {
 			return err
 		}
-		count += len(steps)
-		for _, h := range steps {
-			l.reached = append(l.reached, r.ID(h))
+		found := make([]place, len(steps))
+		for i, h := range steps {
+			found[i].id = r.ID(h)
 		}
+		l.reach(found, count)
+		count += len(steps)
 	}
 	l.gaps(w.gaps)
 	return nil
@@ -321,6 +358,9 @@ func (r *recorder) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound
 	}
 	ask := Ask{Layer: f.Layer, Dir: f.Dir, Whole: f.Whole, CoarseOnly: f.CoarseOnly, ThroughDeleted: true}
 	gaps, err := r.Numbers.Hops(ctx, frontier, &ask, nil, Emit{Hops: func(hops []Hop) error {
+		if r.l.hops += len(hops); r.l.hops > r.l.most {
+			return errFull
+		}
 		r.kept = r.kept[:0]
 		for i := range hops {
 			h := hops[i]

@@ -1,6 +1,9 @@
 package graph
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A Question asks for the lineage of one node.
 type Question struct {
@@ -71,10 +74,15 @@ const (
 // answer is whole, what was found so far, nearest first, is the answer, and
 // it says so.
 func GetLineage(ctx context.Context, v View, q Question) (a *Answer, err error) {
-	err = walking(ctx, v, q.Leg(), func(v View) error {
+	lacking, err := walking(ctx, v, q.Leg(), func(v View) error {
 		a, err = lineage(ctx, v, q)
 		return err
 	})
+	for _, gap := range lacking {
+		if !slices.Contains(a.Gaps, gap) {
+			a.Gaps = append(a.Gaps, gap)
+		}
+	}
 	return a, err
 }
 

@@ -30,10 +30,15 @@ type Paths struct {
 // GetPaths answers a PathQuestion over any view.
 func GetPaths(ctx context.Context, v View, q PathQuestion) (p *Paths, err error) {
 	leg := LegQuestion{Granularity: q.Granularity, Depth: q.MaxDepth, Kinds: q.Kinds, Enough: pathsAhead}
-	err = walking(ctx, v, leg, func(v View) error {
+	lacking, err := walking(ctx, v, leg, func(v View) error {
 		p, err = paths(ctx, v, q)
 		return err
 	})
+	for _, gap := range lacking {
+		if p.Complete = false; !slices.Contains(p.Gaps, gap) {
+			p.Gaps = append(p.Gaps, gap)
+		}
+	}
 	return p, err
 }
 

@@ -112,12 +112,19 @@ func (x *Index) Add(names ...graph.Name) {
 			continue
 		}
 		x.mu.Lock()
-		if _, ok := x.to[id]; !ok {
-			x.to[id] = to
+		_, known := x.to[id]
+		if have, ok := x.names[to]; !ok || target.Compare(have) < 0 { // whichever case came first
+			x.names[to] = target
+			known = false
+		}
+		if !known {
 			x.added++
 			x.changed[prefix(to)], x.changed[prefix(id)] = x.added, x.added
+		}
+		if _, ok := x.to[id]; !ok {
+			x.to[id] = to
 			x.region[id] = n.Region
-			if x.names[to] = target; target.Region != "" {
+			if target.Region != "" {
 				x.region[to] = target.Region
 			}
 			at, _ := slices.BinarySearchFunc(x.from[to], id, graph.ID.Compare)

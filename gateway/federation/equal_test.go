@@ -157,7 +157,7 @@ func TestRegionsAnswerAsOneStore(t *testing.T) {
 						}
 					}
 				}()
-				for range 3 {
+				for round := range 3 {
 					for range rapid.IntRange(1, 20).Draw(rt, "deltas") {
 						w.feed()
 					}
@@ -165,6 +165,11 @@ func TestRegionsAnswerAsOneStore(t *testing.T) {
 					for range 8 {
 						w.ask(f, j)
 						asked++
+					}
+					if round == 2 {
+						w.askNodes(f, j)
+						w.search(f, j)
+						w.askAtOnce(f, j)
 					}
 				}
 			})

@@ -59,13 +59,21 @@ type Options struct {
 	// Names is the border index at this moment.
 	Names func() *border.Index
 	// Patience bounds how long a region may take for one answer, so that the
-	// others are heard before the question's own time is up. Default: 3 s.
+	// others are heard before the question's own time is up; that bounds it too,
+	// in all. Default: 3 s.
 	Patience time.Duration
 }
 
 // A Federation is a graph.Reader over regions. It is safe for use by many at
 // once.
-type Federation struct{ o Options }
+type Federation struct {
+	o        Options
+	mostHops int
+}
+
+// mostHops is how many flows, of 16 bytes, regions may send for one view. Who
+// would send more is a gap.
+const mostHops = 8 << 20
 
 // New returns a federation.
 func New(o Options) (*Federation, error) {
@@ -75,7 +83,7 @@ func New(o Options) (*Federation, error) {
 	if o.Patience == 0 {
 		o.Patience = 3 * time.Second
 	}
-	return &Federation{o}, nil
+	return &Federation{o, mostHops}, nil
 }
 
 // View implements graph.Reader. Each region is asked for its state when a
@@ -85,9 +93,9 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 	regions := slices.Clone(f.o.Regions())
 	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
 	names := f.o.Names()
-	v := &view{names: names, added: names.Added(), patience: f.o.Patience, at: at, sheet: newSheet(), places: map[graph.ID]*placed{}}
+	v := &view{names: names, added: names.Added(), patience: f.o.Patience, at: at, mostHops: f.mostHops, sheet: newSheet(), places: map[graph.ID]*placed{}}
 	for _, r := range regions {
-		own := &region{Region: r}
+		own := &region{Region: r, opening: make(chan struct{}, 1)}
 		if r.Changes != nil {
 			own.generation = r.Changes.Generation()
 		}
@@ -98,7 +106,7 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 	}
 	v.resolver = graph.NewResolver(v, graph.Forever)
 	if len(at.AtLeast) > 0 {
-		_, err := v.ask(ctx, slices.Sorted(maps.Keys(at.AtLeast)), func(ctx context.Context, _ *region, view graph.LegView) error {
+		_, err := v.ask(ctx, until(ctx), slices.Sorted(maps.Keys(at.AtLeast)), func(ctx context.Context, _ *region, view graph.LegView) error {
 			_, err := view.Nodes(ctx, nil, 0, func(graph.Node) error { return nil })
 			return err
 		})

@@ -2,7 +2,9 @@ package federation
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"headwater/graph"
 )
@@ -14,12 +16,51 @@ type match struct {
 }
 
 // Find implements graph.View: each region searches, and the best of all are
-// the page. What could not be asked is left out.
-func (v *view) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
+// the page. What could not be asked is left out. Names that several regions
+// have of one node are found once, so that a page may take several rounds.
+func (v *view) Find(ctx context.Context, q graph.Query) (page graph.Page, err error) {
 	v.unsteady(true)
+	after, err := graph.ParseRank(q.After)
+	if err != nil {
+		return page, err
+	}
+	by := until(ctx)
+	for {
+		ids, upTo, more, err := v.search(ctx, by, q, after)
+		if err != nil {
+			return graph.Page{}, err
+		}
+		if _, err := v.Nodes(ctx, ids, 0, func(graph.Node) error { return nil }); err != nil {
+			return graph.Page{}, err
+		}
+		found := v.matches(ids, &q)
+		slices.SortFunc(found, func(a, b match) int { return a.rank.Compare(b.rank) })
+		for _, m := range found {
+			if m.rank.Compare(after) <= 0 || more && m.rank.Compare(upTo) > 0 {
+				continue
+			}
+			if len(page.IDs) == q.Limit {
+				return page, nil // Next is of the last that has a place
+			}
+			page.IDs, page.Next = append(page.IDs, m.node), m.rank.String()
+		}
+		if !more {
+			page.Next = ""
+			return page, nil
+		}
+		if after, q.After = upTo, upTo.String(); len(page.IDs) == q.Limit {
+			page.Next = q.After
+			return page, nil
+		}
+	}
+}
+
+// search asks each region for its next matches. Up to a rank no region has any
+// others; more: behind it there may be.
+func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after graph.Rank) (ids []graph.ID, upTo graph.Rank, more bool, err error) {
 	pages := make(map[string]graph.Page, len(v.regions))
 	all := v.all()
-	if _, err := v.ask(ctx, all, func(ctx context.Context, r *region, opened graph.LegView) error {
+	if _, err := v.ask(ctx, by, all, func(ctx context.Context, r *region, opened graph.LegView) error {
 		p, err := opened.Find(ctx, q)
 		if err != nil {
 			return err
@@ -33,69 +74,81 @@ func (v *view) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
 		v.forget()
 		return nil
 	}); err != nil {
-		return graph.Page{}, err
+		return nil, upTo, false, err
 	}
-	var ids []graph.ID
-	more := false
 	for _, r := range all {
-		ids = append(ids, pages[r].IDs...)
-		more = more || pages[r].Next != ""
-	}
-	if _, err := v.Nodes(ctx, ids, 0, func(graph.Node) error { return nil }); err != nil {
-		return graph.Page{}, err
-	}
-	after, err := graph.ParseRank(q.After)
-	if err != nil {
-		return graph.Page{}, err
-	}
-	found := v.matches(ids, graph.FoldText(q.Text))
-	slices.SortFunc(found, func(a, b match) int { return a.rank.Compare(b.rank) })
-	var page graph.Page
-	for _, m := range found {
-		if m.rank.Compare(after) <= 0 {
+		p := pages[r]
+		ids = append(ids, p.IDs...)
+		if p.Next == "" {
 			continue
 		}
-		if len(page.IDs) == q.Limit {
-			more = true
-			break
+		last, err := graph.ParseRank(p.Next)
+		if err != nil || last.Compare(after) <= 0 {
+			return nil, upTo, false, fmt.Errorf("search region %q after %q: its next page begins at %q", r, q.After, p.Next)
 		}
-		page.IDs = append(page.IDs, m.node)
-		page.Next = m.rank.String()
+		if !more || last.Compare(upTo) < 0 {
+			upTo, more = last, true
+		}
 	}
-	if !more {
-		page.Next = ""
-	}
-	return page, nil
+	return ids, upTo, more, nil
 }
 
 // matches ranks what regions have found. A node that several have is found
-// where it is at home, unless it has another name elsewhere that alone matches.
-func (v *view) matches(ids []graph.ID, text string) []match {
+// under its own name where that matches at home, else under the best of those
+// that are found elsewhere.
+func (v *view) matches(ids []graph.ID, q *graph.Query) (found []match) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	rank := func(id graph.ID) (graph.Rank, bool) {
-		d := v.details[holder{v.home[id.Base()], id}]
-		if d == nil || d.Node == nil {
-			return graph.Rank{Class: graph.NoMatch}, false
-		}
-		return graph.RankName(graph.SearchText(d.Name), text, id), true
-	}
-	best := map[graph.ID]graph.Rank{}
+	text := graph.FoldText(q.Text)
+	ranked := map[graph.ID]bool{}
 	for _, id := range ids {
 		node := v.node(id)
-		r, ok := rank(id)
-		if home, known := rank(node); node != id && known && home.Class != graph.NoMatch || !ok || r.Class == graph.NoMatch {
+		if ranked[node] || v.gone(node) {
 			continue
 		}
-		if was, ok := best[node]; !ok || r.Compare(was) < 0 {
-			best[node] = r
+		ranked[node] = true
+		best := graph.Rank{Class: graph.NoMatch}
+		for _, h := range v.holders(node.Base()) {
+			h = h.of(node)
+			d := v.details[h]
+			if d == nil || d.Node == nil || !finds(d.Node, q) {
+				continue
+			}
+			r := rankNode(d.Node, text)
+			if h.id == node && r.ID == node && r.Class != graph.NoMatch {
+				best = r
+				break
+			}
+			if r.Compare(best) < 0 {
+				best = r
+			}
+		}
+		if best.Class != graph.NoMatch {
+			found = append(found, match{node, best})
 		}
 	}
-	found := make([]match, 0, len(best))
-	for node, r := range best {
-		found = append(found, match{node, r})
-	}
 	return found
+}
+
+// finds reports whether a region that has a node finds it, if its name matches.
+func finds(n *graph.Node, q *graph.Query) bool {
+	return n.Deleted == 0 && (q.Namespace == "" || n.Name.Namespace == q.Namespace) &&
+		(q.Tag == "" || slices.ContainsFunc(n.Facts.Tags, func(t graph.Tag) bool { return graph.FoldText(t.Name) == graph.FoldText(q.Tag) }))
+}
+
+// rankNode ranks a node as a region does: by its own name, or where that does
+// not match, by the best of its others.
+func rankNode(n *graph.Node, text string) graph.Rank {
+	best := graph.RankName(graph.SearchText(n.Name), text, n.ID)
+	if best.Class != graph.NoMatch {
+		return best
+	}
+	for _, a := range n.Aliases {
+		if r := graph.RankName(graph.SearchText(a), text, a.ID()); r.Compare(best) < 0 {
+			best = r
+		}
+	}
+	return best
 }
 
 // all lists the regions.
@@ -112,7 +165,7 @@ func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]grap
 	v.unsteady(true)
 	of := map[string][]graph.Conflict{}
 	all := v.all()
-	if _, err := v.ask(ctx, all, func(ctx context.Context, r *region, opened graph.LegView) error {
+	if _, err := v.ask(ctx, until(ctx), all, func(ctx context.Context, r *region, opened graph.LegView) error {
 		own, err := opened.Conflicts(ctx, after, limit)
 		v.mu.Lock()
 		defer v.mu.Unlock()

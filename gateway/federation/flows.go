@@ -1,8 +1,11 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"headwater/gateway/border"
 	"headwater/graph"
@@ -40,6 +43,10 @@ type walking struct {
 	missed misses
 	// entered are places from which regions have been asked to walk.
 	entered map[place]bool
+	// resolved are the names that Resolve was asked for.
+	resolved map[graph.ID]bool
+	// by is when the regions' time is up.
+	by time.Time
 }
 
 // Walking implements graph.Remote.
@@ -49,7 +56,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 	if v.expected != nil {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
-	return &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}}
+	return &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
 }
 
 // Flows implements graph.View: flows that have been sent, and notes which have
@@ -66,14 +73,25 @@ func (v *view) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit
 	f.Level = 0
 	w := v.Walking(graph.LegQuestion{})
 	for {
-		if _, err := w.Flows(ctx, frontier, f, func([]graph.Flow) error { return nil }); err != nil {
+		var batches [][]graph.Flow // emit may use the view, which Flows holds
+		gaps, err := w.Flows(ctx, frontier, f, func(flows []graph.Flow) error {
+			batches = append(batches, slices.Clone(flows))
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 		if more, err := w.Fetch(ctx); err != nil {
 			return nil, err
-		} else if !more {
-			return w.Flows(ctx, frontier, f, emit)
+		} else if more {
+			continue
 		}
+		for _, flows := range batches {
+			if err := emit(flows); err != nil {
+				return gaps, err
+			}
+		}
+		return gaps, nil
 	}
 }
 
@@ -118,30 +136,27 @@ func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, 
 // is the global table that they are said of.
 func (e *expansion) own(as, node graph.ID, via *border.Table) {
 	for _, h := range e.holders(node.Base()) {
-		h = h.of(node)
-		e.lacking = joined(e.lacking, e.gaps(h.region))
-		if _, is := e.gap(h.region); is {
-			continue
-		}
-		l, ok := e.find(e.key(h))
-		if !ok {
-			e.miss(h)
-			continue
-		}
-		for i := range l.hops {
-			e.hop(as, h.region, l.leg, &l.hops[i], via)
-		}
+		e.listed(as, h.of(node), via)
 	}
 }
 
-func (e *expansion) key(h holder) listKey {
-	return listKey{h, e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly}
-}
-
-// miss notes that a region has to be asked for the flows of a node.
-func (e *expansion) miss(h holder) {
-	m := e.missed.add(h, e.ask.Dir, e.ask.Level)
-	m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
+// listed adds the flows of a node as one region has them. Where they have not
+// been sent that is noted: the region is to be asked, or can't be.
+func (e *expansion) listed(as graph.ID, h holder, via *border.Table) {
+	e.lacking = joined(e.lacking, e.behind(h.region))
+	l, ok := e.find(listKey{h, e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly})
+	if !ok {
+		if g, is := e.gap(h.region); is {
+			e.lacking = joined(e.lacking, []graph.Gap{g})
+			return
+		}
+		m := e.missed.add(h, e.ask.Dir, e.ask.Level)
+		m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
+		return
+	}
+	for i := range l.hops {
+		e.hop(as, h.region, l.leg, &l.hops[i], via)
+	}
 }
 
 // hop adds one flow, unless the question leaves it out.
@@ -179,7 +194,12 @@ func (e *expansion) to(f graph.Flow) {
 		hs := e.holders(base)
 		if !e.placeOf(base).settled {
 			for _, h := range hs {
-				if _, is := e.gap(h.region); !is && !e.known[h] {
+				if e.known[h] {
+					continue
+				}
+				if g, is := e.gap(h.region); is {
+					e.lacking = joined(e.lacking, []graph.Gap{g})
+				} else {
 					e.missed.add(h, e.ask.Dir, e.ask.Level+1)
 				}
 			}
@@ -195,6 +215,7 @@ func (e *expansion) to(f graph.Flow) {
 func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.resolved[id] = true
 	node := w.node(id)
 	for _, h := range w.holders(node.Base()) {
 		if _, is := w.gap(h.region); is || w.known[h] {
@@ -203,4 +224,22 @@ func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
 		w.missed.add(h.of(node), graph.Downstream, w.q.Depth) // how it stands is enough
 	}
 	return node, nil
+}
+
+// Lacking implements graph.Walking.
+func (w *walking) Lacking() (gaps []graph.Gap) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.resolved {
+		for _, h := range w.holders(w.node(id).Base()) {
+			gaps = joined(gaps, w.behind(h.region))
+			if g, is := w.gap(h.region); is && !w.known[h] {
+				gaps = joined(gaps, []graph.Gap{g})
+			}
+		}
+	}
+	slices.SortFunc(gaps, func(a, b graph.Gap) int {
+		return cmp.Or(strings.Compare(a.Region, b.Region), strings.Compare(a.Reason, b.Reason))
+	})
+	return gaps
 }

@@ -72,7 +72,7 @@ type placed struct {
 	table   *border.Table
 	held    bool
 	tabled  bool
-	// settled: all holders have said how they stand, or can't be asked.
+	// settled: all holders have said how they stand.
 	settled bool
 }
 
@@ -116,9 +116,7 @@ func (v *view) holders(base graph.ID) []holder {
 		p.held, p.holders = true, v.hold(base, p)
 		p.settled = true
 		for _, h := range p.holders {
-			if _, is := v.gap(h.region); !is && !v.known[h] {
-				p.settled = false
-			}
+			p.settled = p.settled && v.known[h]
 		}
 	}
 	return p.holders

@@ -18,6 +18,7 @@ const maxLooks = 8
 // region says whose node it is counts first, then the others by name.
 func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
 	v.unsteady(want&(graph.WantPartitions|graph.WantSeen) != 0)
+	by := until(ctx)
 	for range maxLooks {
 		v.mu.Lock()
 		questions := v.unknown(ids, want)
@@ -25,12 +26,12 @@ func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit 
 		if len(questions) == 0 {
 			break
 		}
-		if err := v.round(ctx, questions); err != nil {
+		if err := v.round(ctx, by, questions); err != nil {
 			return nil, err
 		}
 	}
 	v.mu.Lock()
-	nodes, gaps := v.described(ids)
+	nodes, gaps := v.describe(ids, want)
 	v.mu.Unlock()
 	for i := range nodes {
 		if err := emit(nodes[i]); err != nil {
@@ -61,7 +62,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 			if _, is := v.gap(h.region); is || asked[h] {
 				continue
 			}
-			if d := v.details[h]; d != nil && d.want|want == d.want {
+			if v.described(h, want) {
 				continue
 			}
 			asked[h] = true
@@ -70,7 +71,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 				q = &graph.LegQuestion{Details: true, Want: want}
 				questions[h.region] = q
 			}
-			if roots[node] && q.Root.IsZero() { // the walk from it comes next
+			if roots[node] && q.Root.IsZero() && !v.known[holder{h.region, h.id.Base()}] { // the walk from it comes next
 				seeds := q.Seeds
 				*q = *v.expected
 				q.Root, q.Seeds, q.Details, q.Want = h.id, seeds, true, v.expected.Want|want
@@ -98,9 +99,9 @@ func (v *view) parts(node graph.ID) []holder {
 	return hs
 }
 
-// described returns the nodes that ids stand for, each once, and which regions
+// describe returns the nodes that ids stand for, each once, and which regions
 // could not be asked.
-func (v *view) described(ids []graph.ID) (nodes []graph.Node, gaps []graph.Gap) {
+func (v *view) describe(ids []graph.ID, want graph.Want) (nodes []graph.Node, gaps []graph.Gap) {
 	given := make(map[graph.ID]bool, len(ids))
 	for _, id := range ids {
 		node := v.node(id)
@@ -118,7 +119,10 @@ func (v *view) described(ids []graph.ID) (nodes []graph.Node, gaps []graph.Gap) 
 		}
 		for _, h := range hs {
 			h = h.of(node)
-			gaps = joined(gaps, v.gaps(h.region))
+			gaps = joined(gaps, v.behind(h.region))
+			if g, is := v.gap(h.region); is && !v.described(h, want) {
+				gaps = joined(gaps, []graph.Gap{g})
+			}
 			if d := v.details[h]; d != nil && d.Node != nil {
 				found = append(found, d.Node)
 			}
@@ -158,7 +162,6 @@ func (v *view) merged(id graph.ID, found []*graph.Node) (graph.Node, bool) {
 			n.Deleted = d.Deleted
 		}
 	}
-	n.Aliases = slices.Clone(n.Aliases)
 	columns := map[string]bool{}
 	n.Facts.Columns = slices.Clone(n.Facts.Columns)
 	for _, c := range n.Facts.Columns {
@@ -203,13 +206,15 @@ func (v *view) merged(id graph.ID, found []*graph.Node) (graph.Node, bool) {
 			}
 		}
 		n.Partitions = append(slices.Clip(n.Partitions), o.Partitions...)
-		n.Aliases = append(n.Aliases, o.Aliases...)
 	}
-	if !id.IsColumn() {
-		for _, o := range found {
-			if o.ID != id {
-				n.Aliases = append(n.Aliases, o.Name)
-			}
+	n.Aliases = nil
+	for _, o := range found {
+		if v.node(o.ID) != id { // a member of the global table that it is, or the other way round
+			continue
+		}
+		n.Aliases = append(n.Aliases, o.Aliases...)
+		if !id.IsColumn() && o.ID != id {
+			n.Aliases = append(n.Aliases, o.Name)
 		}
 	}
 	slices.SortFunc(n.Aliases, graph.Name.Compare)
@@ -247,7 +252,7 @@ func (v *view) Says(ctx context.Context, subjects []graph.ID, emit func(graph.Sa
 	}
 	v.mu.Unlock()
 	said := make(map[string][]graph.Said, len(of))
-	gaps, err := v.ask(ctx, slices.Sorted(maps.Keys(of)), func(ctx context.Context, r *region, opened graph.LegView) error {
+	gaps, err := v.ask(ctx, until(ctx), slices.Sorted(maps.Keys(of)), func(ctx context.Context, r *region, opened graph.LegView) error {
 		var own []graph.Said
 		more, err := opened.Says(ctx, of[r.Name], func(s graph.Said) error {
 			own = append(own, s)

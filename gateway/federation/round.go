@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"headwater/graph"
 )
@@ -22,15 +24,18 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 	}
 	questions := w.questions()
 	w.mu.Unlock()
-	if err := w.round(ctx, questions); err != nil && ctx.Err() == nil {
+	if w.by.IsZero() {
+		w.by = until(ctx)
+	}
+	if err := w.round(ctx, w.by, questions); err != nil && ctx.Err() == nil {
 		return false, err
 	}
 	return true, nil // where ctx ended the walk sees it, and answers with what there is
 }
 
-// round asks regions for legs, and takes in what they send.
-func (v *view) round(ctx context.Context, questions map[string]*graph.LegQuestion) error {
-	_, err := v.ask(ctx, slices.Sorted(maps.Keys(questions)), func(ctx context.Context, r *region, opened graph.LegView) error {
+// round asks regions for legs, and takes in what they send by a time.
+func (v *view) round(ctx context.Context, by time.Time, questions map[string]*graph.LegQuestion) error {
+	_, err := v.ask(ctx, by, slices.Sorted(maps.Keys(questions)), func(ctx context.Context, r *region, opened graph.LegView) error {
 		q := questions[r.Name]
 		leg, err := opened.Leg(ctx, *q)
 		if err != nil {
@@ -38,16 +43,47 @@ func (v *view) round(ctx context.Context, questions map[string]*graph.LegQuestio
 		}
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		r.behind = joined(r.behind, leg.Gaps)
-		switch fresh := v.merge(r.Name, q, leg); {
-		case fresh == 0 && leg.Late:
-			return context.DeadlineExceeded
-		case fresh == 0 && len(q.Lists) > 0:
-			return errors.New("sent nothing of what it was asked for")
+		for i := range leg.Lists {
+			v.hops += len(leg.Lists[i].Hops)
 		}
-		return nil
+		if v.hops > v.mostHops {
+			return fmt.Errorf("has more to say than one answer is made of: all regions have sent %d flows, of %d at most", v.hops, v.mostHops)
+		}
+		r.behind = joined(r.behind, leg.Gaps)
+		v.merge(r.Name, q, leg)
+		switch {
+		case v.answered(r.Name, q, leg):
+			return nil
+		case leg.Late:
+			return context.DeadlineExceeded
+		}
+		return errors.New("sent nothing of what it was asked for")
 	})
 	return err
+}
+
+// answered reports whether a region has sent some of what it was asked for, be
+// it in answer to another question: else it would be asked the same for ever.
+func (v *view) answered(region string, q *graph.LegQuestion, leg *graph.Leg) bool {
+	stands := leg.Stands
+	if !q.Root.IsZero() && len(stands) > 0 {
+		return true
+	}
+	for i, id := range stands {
+		if i < len(q.Seeds) {
+			if !q.Details || q.Seeds[i].Distance < graph.Unlimited || v.described(holder{region, id}, q.Want) {
+				return true
+			}
+			continue
+		}
+		if i -= len(q.Seeds); i < len(q.Lists) {
+			a := q.Lists[i]
+			if _, ok := v.find(listKey{holder{region, id}, a.Layer, a.Dir, a.Whole, a.CoarseOnly}); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // questions turns what was missed into a question for each region.

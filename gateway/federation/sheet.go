@@ -67,11 +67,14 @@ func (s *sheet) find(k listKey) (l list, ok bool) {
 	return l, false
 }
 
-// merge takes in what a region has sent in answer to a question; it returns
-// how much of it was new.
-func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh int) {
-	before := len(v.known) + len(v.stands) + len(v.details) + len(v.absent)
-	defer func() { fresh += len(v.known) + len(v.stands) + len(v.details) + len(v.absent) - before }()
+// described reports whether a region has said what it knows of a node.
+func (s *sheet) described(h holder, want graph.Want) bool {
+	d := s.details[h]
+	return d != nil && d.want|want == d.want
+}
+
+// merge takes in what a region has sent in answer to a question.
+func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 	asked := make([]graph.ID, 0, len(q.Seeds)+1)
 	if !q.Root.IsZero() {
 		asked = append(asked, q.Root)
@@ -79,6 +82,7 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh
 	for _, s := range q.Seeds {
 		asked = append(asked, s.ID)
 	}
+	entered := len(asked)
 	for _, a := range q.Lists {
 		asked = append(asked, a.ID)
 	}
@@ -121,13 +125,12 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh
 		k := listKey{holder{region, leg.IDs[l.Node]}, l.Layer, l.Dir, l.Whole, l.CoarseOnly}
 		if _, ok := v.lists[k]; !ok {
 			v.lists[k] = list{leg, l.Hops}
-			fresh++
 		}
 	}
-	if q.Details {
-		for _, id := range leg.Stands {
-			if at := (holder{region, id}); v.details[at] == nil || v.details[at].Node == nil {
-				v.details[at] = &detail{want: q.Want} // unless it is among them
+	if q.Details && !leg.Late { // of lists no details were wanted
+		for _, id := range leg.Stands[:min(entered, len(leg.Stands))] {
+			if at := (holder{region, id}); v.details[at] == nil {
+				v.details[at] = &detail{want: ^graph.Want(0)} // unless it is among them
 			}
 		}
 	}
@@ -146,13 +149,27 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) (fresh
 		}
 	}
 	v.forget()
-	return fresh
 }
 
-// learn notes what a region knows of a node.
+// learn notes what a region knows of a node, besides what it said before.
 func (v *view) learn(region string, n *graph.Node, want graph.Want) {
 	v.home[n.ID.Base()] = region
-	if d := v.details[holder{region, n.ID}]; d == nil || d.Node == nil || d.want|want != d.want {
-		v.details[holder{region, n.ID}] = &detail{n, want}
+	at := holder{region, n.ID}
+	d := v.details[at]
+	switch {
+	case d == nil || d.Node == nil || d.want&^want == 0:
+		v.details[at] = &detail{n, want}
+	case d.want|want != d.want:
+		both := *n
+		if d.want&^want&graph.WantColumns != 0 {
+			both.Facts.Columns = d.Facts.Columns
+		}
+		if d.want&^want&graph.WantPartitions != 0 {
+			both.Partitions = d.Partitions
+		}
+		if d.want&^want&graph.WantSeen != 0 {
+			both.Seen = d.Seen
+		}
+		v.details[at] = &detail{&both, d.want | want}
 	}
 }

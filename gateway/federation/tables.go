@@ -49,17 +49,6 @@ func (e *expansion) table(node graph.ID, t *border.Table) {
 		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.node(m.ID) == node.Base() }) {
 			continue
 		}
-		e.lacking = joined(e.lacking, e.gaps(h.region))
-		if _, is := e.gap(h.region); is {
-			continue
-		}
-		l, ok := e.find(e.key(h))
-		if !ok {
-			e.miss(h)
-			continue
-		}
-		for i := range l.hops {
-			e.hop(node, h.region, l.leg, &l.hops[i], t)
-		}
+		e.listed(node, h, t)
 	}
 }

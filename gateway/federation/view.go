@@ -32,44 +32,62 @@ type view struct {
 	roots    map[graph.ID]string // their regions
 	// touched, if set, notes what is read.
 	touched *touched
-	closed  bool
+	// hops is how many flows regions have sent, of mostHops.
+	hops, mostHops int
+	closed         bool
 }
 
 // A region is a region of one view.
 type region struct {
 	Region
 	generation uint64 // of its changes, when the view was opened
+	// opening has room for one, who opens view.
+	opening chan struct{}
 
-	once sync.Once
-	view graph.LegView
-	err  error
-
-	// Under the view's mu: asked is view once it is open, why says what kept the
+	// Under the view's mu: view is nil until it is open, why says what kept the
 	// region from answering.
-	asked  graph.View
+	view   graph.LegView
 	why    string
 	behind []graph.Gap // what it says itself that its answers lack
 }
 
-// open returns the state of the region, opened when it is first asked for.
+// errClosed is returned for what a closed view would have to ask a region.
+var errClosed = errors.New("ask a region: the view is closed")
+
+// open returns the state of the region, opened when it is first asked for. Who
+// gives up while it is opened leaves it to the next.
 func (v *view) open(ctx context.Context, r *region) (graph.LegView, error) {
-	r.once.Do(func() {
-		at := graph.At{AsOf: v.at.AsOf}
-		if p, ok := v.at.AtLeast[r.Name]; ok {
-			at.AtLeast = map[string]uint64{r.Name: p}
-		}
-		var opened graph.View
-		if opened, r.err = r.Reader.View(ctx, at); r.err != nil {
-			return
-		}
-		if r.view, _ = opened.(graph.LegView); r.view == nil {
-			r.view = local{opened}
-		}
-		v.mu.Lock()
-		r.asked = r.view
-		v.mu.Unlock()
-	})
-	return r.view, r.err
+	select {
+	case r.opening <- struct{}{}:
+		defer func() { <-r.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	v.mu.Lock()
+	opened := r.view
+	v.mu.Unlock()
+	if opened != nil {
+		return opened, nil
+	}
+	at := graph.At{AsOf: v.at.AsOf}
+	if p, ok := v.at.AtLeast[r.Name]; ok {
+		at.AtLeast = map[string]uint64{r.Name: p}
+	}
+	fresh, err := r.Reader.View(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	opened, ok := fresh.(graph.LegView)
+	if !ok {
+		opened = local{fresh}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return nil, errors.Join(errClosed, opened.Close())
+	}
+	r.view = opened
+	return opened, nil
 }
 
 // local walks the legs of a view here.
@@ -100,8 +118,8 @@ func (v *view) Marks() map[string]graph.Mark {
 	marks := make(map[string]graph.Mark, len(v.regions))
 	for _, r := range v.regions {
 		var m graph.Mark
-		if r.asked != nil {
-			m = r.asked.Marks()[r.Name]
+		if r.view != nil {
+			m = r.view.Marks()[r.Name]
 		}
 		if m == (graph.Mark{}) && r.Mark != nil {
 			m = r.Mark()
@@ -120,8 +138,7 @@ func (v *view) Close() error {
 	}
 	v.closed = true
 	var errs []error
-	for _, r := range v.regions {
-		r.once.Do(func() { r.err = errors.New("the view is closed") })
+	for _, r := range v.regions { // one that is being opened closes by itself
 		if r.view != nil {
 			errs = append(errs, r.view.Close())
 		}
@@ -147,36 +164,62 @@ func (v *view) gap(name string) (graph.Gap, bool) {
 	return graph.Gap{Region: name, Reason: r.why}, r.why != ""
 }
 
-// gaps returns what answers lack that a region has a part in.
-func (v *view) gaps(name string) []graph.Gap {
-	if g, is := v.gap(name); is {
-		return []graph.Gap{g}
+// behind returns what a region itself says that its answers lack.
+func (v *view) behind(name string) []graph.Gap {
+	if r := v.named(name); r != nil {
+		return r.behind
 	}
-	return v.named(name).behind
+	return nil
 }
 
-// ask calls f with the views of regions, all at once. What can't be asked is
-// marked, and does not fail the others; ctx's own end is an error.
-func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context, r *region, view graph.LegView) error) ([]graph.Gap, error) {
+// reserve is how much of the time of a question is kept at most, to make an
+// answer of what regions have sent in time.
+const reserve = 250 * time.Millisecond
+
+// until returns when the regions' time for a question that begins now is up;
+// zero: never.
+func until(ctx context.Context) time.Time {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return deadline
+	}
+	return deadline.Add(-min(reserve, time.Until(deadline)/8))
+}
+
+// ask calls f with the views of regions, all at once. What can't be asked by a
+// time is marked, and does not fail the others. An error is what is wrong with
+// the question, or ctx's own end.
+func (v *view) ask(ctx context.Context, by time.Time, of []string, f func(ctx context.Context, r *region, view graph.LegView) error) ([]graph.Gap, error) {
 	var wg sync.WaitGroup
 	failed := make([]error, len(of))
+	patience := v.patience
+	if !by.IsZero() {
+		patience = min(patience, time.Until(by))
+	}
 	for i, name := range of {
 		v.mu.Lock()
-		r := v.named(name)
+		r, closed := v.named(name), v.closed
 		skip := r == nil || r.why != ""
 		v.mu.Unlock()
+		if closed {
+			failed[i] = errClosed
+			continue
+		}
 		if skip {
 			continue
 		}
 		one := func() {
-			patient, cancel := context.WithTimeout(ctx, v.patience)
+			patient, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			opened, err := v.open(patient, r)
 			if err == nil {
 				err = f(patient, r, opened)
 			}
 			if err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-				err = fmt.Errorf("did not answer within %v", v.patience)
+				err = errors.New("was not asked: there was no time left")
+				if patience > 0 {
+					err = fmt.Errorf("did not answer within %v", patience.Round(time.Millisecond))
+				}
 			}
 			failed[i] = err
 		}
@@ -189,6 +232,11 @@ func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context,
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	for _, err := range failed {
+		if asker(err) {
+			return nil, err
+		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -205,6 +253,13 @@ func (v *view) ask(ctx context.Context, of []string, f func(ctx context.Context,
 		}
 	}
 	return gaps, nil
+}
+
+// asker reports whether an error is the fault of who asks.
+func asker(err error) bool {
+	_, bad := errors.AsType[*graph.BadInputError](err)
+	_, missing := errors.AsType[*graph.NotFoundError](err)
+	return bad || missing || errors.Is(err, errClosed)
 }
 
 // reason says for people why a region did not answer.
