@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"time"
 
 	"headwater/graph"
@@ -57,14 +56,14 @@ func (f *follower) restore() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if c.Format != checkpointFormat || !reflect.DeepEqual(c.Filter, f.filter) {
+	if c.Format != checkpointFormat || !covers(c.Filter, f.filter) {
 		return nil
 	}
 	f.names = make([]graph.Name, len(c.Names))
 	for i, n := range c.Names {
 		f.names[i] = graph.Name{Kind: graph.DataStoreKind, Region: f.region.Name, Namespace: n[0], Name: n[1]}
 	}
-	f.cursor, f.saved, f.whole, f.begun = c.Cursor, c.Cursor, true, true
+	f.filter, f.cursor, f.saved, f.whole = c.Filter, c.Cursor, c.Cursor, true
 	f.index.Add(f.names...)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,10 +45,9 @@ type follower struct {
 	filter bus.Filter
 	index  *border.Index
 	// names are those that the region has and the filter wants, as of cursor;
-	// whole says that none is missing, and begun that once none was.
+	// whole says that none is missing.
 	names  []graph.Name
 	whole  bool
-	begun  bool
 	cursor bus.Cursor
 	saved  bus.Cursor // of the checkpoint
 	last   graph.Mark
@@ -69,12 +69,15 @@ func (f *follower) mark() graph.Mark {
 	return f.last
 }
 
-// hasBegun reports whether all names that are wanted of the region have been
-// heard once.
-func (f *follower) hasBegun() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.begun
+// covers reports whether a filter wants all that another does.
+func covers(f, other bus.Filter) bool {
+	all := func(list []bus.Place, is func(bus.Place) bool) bool {
+		return !slices.ContainsFunc(list, func(p bus.Place) bool { return !is(p) })
+	}
+	namespace := func(ns string) bool { return slices.Contains(f.Namespaces, ns) }
+	return (f.Each || !other.Each) && !slices.ContainsFunc(other.Namespaces, func(ns string) bool { return !namespace(ns) }) &&
+		all(other.Prefixes, func(p bus.Place) bool { return namespace(p.Namespace) || slices.Contains(f.Prefixes, p) }) &&
+		all(other.Names, func(p bus.Place) bool { return namespace(p.Namespace) || slices.Contains(f.Names, p) })
 }
 
 // refilter puts the names that are known into a new index, and follows anew
@@ -84,7 +87,7 @@ func (f *follower) refilter(filter bus.Filter, index *border.Index) {
 	defer f.mu.Unlock()
 	f.index = index
 	index.Add(f.names...)
-	if !reflect.DeepEqual(filter, f.filter) {
+	if !covers(f.filter, filter) {
 		f.filter, f.whole = filter, false
 		if f.again != nil {
 			f.again()
@@ -162,7 +165,7 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 		f.mu.Lock()
 		if reflect.DeepEqual(filter, f.filter) {
-			f.names, f.cursor, f.whole, f.begun = names, cursor, true, true
+			f.names, f.cursor, f.whole = names, cursor, true
 			f.index.Add(names...)
 		}
 		f.heardOf(nil)

@@ -65,6 +65,7 @@ type Gateway struct {
 	followers map[string]*follower
 	index     *border.Index
 	regions   []federation.Region
+	adopted   bool // a version of the catalog has been
 	closed    bool
 }
 
@@ -131,7 +132,6 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer following.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	g.catchUp(ctx)
 	state, _ := g.Catalog.Now()
 	g.adopt(ctx, state, &following)
 	for range g.Catalog.Watch(ctx, state.Version()) {
@@ -140,24 +140,6 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	return nil
 }
-
-// catchUp waits, a while at most, until the replica has taken up what it had
-// before it was started: on the way there the catalog is as it was long ago,
-// and the regions would be followed by rules that hold no more.
-func (g *Gateway) catchUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patienceAtStart)
-	defer cancel()
-	for !g.Catalog.CaughtUp() {
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// patienceAtStart is how long a replica may take to be what it was.
-const patienceAtStart = 5 * time.Second
 
 // adopt brings links, followers and the border index to a version of the
 // catalog.
@@ -189,10 +171,11 @@ func (g *Gateway) adopt(ctx context.Context, state *catalog.State, following *sy
 	}
 	g.regions = g.regions[:0:0]
 	for name, f := range g.followers {
-		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Heard: f.hasBegun, Mark: f.mark, Changes: &f.changes})
+		g.regions = append(g.regions, federation.Region{Name: name, Reader: f.link.Reader, Heard: f.isWhole, Mark: f.mark, Changes: &f.changes})
 	}
 	slices.SortFunc(g.regions, func(a, b federation.Region) int { return strings.Compare(a.Name, b.Name) })
 	g.rebuild(state) // before they are followed: they know then what is wanted
+	g.adopted = true
 	for _, f := range begun {
 		own, stop := context.WithCancel(ctx)
 		f.stop = stop

@@ -9,11 +9,7 @@ import (
 )
 
 // An fsm gives raft's log to the state.
-type fsm struct {
-	now atomic.Pointer[published]
-	// index is the place in raft's log of the last command that was taken.
-	index atomic.Uint64
-}
+type fsm struct{ now atomic.Pointer[published] }
 
 // A published state, with a channel that closes when the next one is there.
 type published struct {
@@ -41,7 +37,6 @@ func (f *fsm) publish(s *State) {
 func (f *fsm) Apply(l *raft.Log) any {
 	next, result, err := f.now.Load().state.ApplyEncoded(l.Data)
 	f.publish(next)
-	f.index.Store(l.Index)
 	return outcome{result, err}
 }
 

@@ -17,9 +17,6 @@ type Replica struct {
 	fsm    *fsm
 	raft   *raft.Raft
 	stores *stores
-	// before is the place in raft's log of the last command that was there when
-	// the replica was opened.
-	before uint64
 	// saved is the state of before it was opened, nil where there is none.
 	saved     *State
 	transport interface{ Close() error }
@@ -66,9 +63,6 @@ func Open(o Options) (_ *Replica, err error) {
 	if r.raft, err = r.start(config, transport); err != nil {
 		return nil, fmt.Errorf("catalog: start raft: %w", errors.Join(err, closer.Close(), r.stores.close()))
 	}
-	if r.raft.AppliedIndex() >= r.before {
-		r.before = 0 // the snapshot has it
-	}
 	r.observer = raft.NewObserver(r.seen, false, func(ob *raft.Observation) bool {
 		switch ob.Data.(type) {
 		case raft.LeaderObservation, raft.RaftState, raft.FailedHeartbeatObservation, raft.ResumedHeartbeatObservation:
@@ -100,33 +94,7 @@ func (r *Replica) start(config *raft.Config, t raft.Transport) (*raft.Raft, erro
 			return nil, err
 		}
 	}
-	if r.before, err = lastCommand(s.log); err != nil {
-		return nil, err
-	}
 	return raft.NewRaft(config, r.fsm, s.log, s.votes, s.snapshots, t)
-}
-
-// lastCommand returns the place of the last command in a log, 0 where it has
-// none.
-func lastCommand(s raft.LogStore) (uint64, error) {
-	first, err := s.FirstIndex()
-	if err != nil {
-		return 0, err
-	}
-	last, err := s.LastIndex()
-	if err != nil {
-		return 0, err
-	}
-	for i := last; i >= first && i > 0; i-- {
-		var l raft.Log
-		if err := s.GetLog(i, &l); err != nil {
-			return 0, err
-		}
-		if l.Type == raft.LogCommand {
-			return i, nil
-		}
-	}
-	return 0, nil
 }
 
 // observe follows what raft tells until the replica closes. An observation

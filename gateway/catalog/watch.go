@@ -43,10 +43,6 @@ func (r *Replica) Now() (*State, Age) {
 	return r.state(), a
 }
 
-// CaughtUp reports whether this replica's state has all that it had taken before
-// it was opened. It takes a leader to tell what of that holds.
-func (r *Replica) CaughtUp() bool { return r.fsm.index.Load() >= r.before }
-
 // Leads reports whether this replica leads, as far as it knows.
 func (r *Replica) Leads() bool { return r.raft.State() == raft.Leader }
 
