@@ -393,6 +393,7 @@ func TestAGatewayGoesOnFromItsCheckpoint(t *testing.T) {
 	decide(t, g, catalog.SetNamespaceRule{NamespaceRule: catalog.NamespaceRule{Namespace: "lake", Region: "eu"}})
 	nodes := func() int { return len(lineage(t, g, table("eu", "hive/orders")).Nodes) }
 	eventually(t, "the report is reached", func() bool { return nodes() == 3 })
+	eventually(t, "all names are known by the new rule", func() bool { return g.WaitFollowed(t.Context()) == nil })
 	snapshots := us.snapshots.Load() + eu.snapshots.Load()
 	stop()
 	us.tell(t, job("us", "mail", 2, "lake/late", "bi/mail"))

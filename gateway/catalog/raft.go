@@ -177,6 +177,9 @@ func (r *Replica) Close() error {
 		r.raft.DeregisterObserver(r.observer)
 		err := r.raft.Shutdown().Error()
 		r.tasks.Wait()
+		if r.o.Dir != "" {
+			err = errors.Join(err, r.save(r.state()))
+		}
 		r.failed = errors.Join(err, r.transport.Close(), r.stores.close())
 	})
 	return r.failed
