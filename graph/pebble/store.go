@@ -5,8 +5,7 @@
 //	load.go    what planning reads
 //	apply.go   a batch becomes one atomic write
 //	read.go    the rows of one snapshot (graph.Raw)
-//	state.go   the graph after one batch, which views share
-//	topology.go its flows in memory
+//	state.go, topology.go  the graph after one batch, which views share; its flows in memory
 //	search.go  names by prefix, word and substring
 //	changes.go which nodes each revision touched
 //	stream.go  the region's change stream
