@@ -14,9 +14,9 @@ type reader struct{ g *Gateway }
 // View implements graph.Reader.
 func (r reader) View(ctx context.Context, at graph.At) (graph.View, error) {
 	r.g.mu.Lock()
-	adopted := r.g.adopted
+	ready := r.g.adopted
 	r.g.mu.Unlock()
-	if state, _ := r.g.Catalog.Now(); !adopted || state.Version() == 0 {
+	if state, _ := r.g.Catalog.Now(); !ready || state.Version() == 0 {
 		return nil, fmt.Errorf("%w: gateway %q has not heard of the catalog since it started", graph.ErrUnavailable, r.g.o.Catalog.Self.Name)
 	}
 	return r.g.reader.View(ctx, at)

@@ -9,7 +9,11 @@ import (
 )
 
 // An fsm gives raft's log to the state.
-type fsm struct{ now atomic.Pointer[published] }
+type fsm struct {
+	now atomic.Pointer[published]
+	// save, if set, saves a state before it is shown.
+	save func(*State)
+}
 
 // A published state, with a channel that closes when the next one is there.
 type published struct {
@@ -36,6 +40,9 @@ func (f *fsm) publish(s *State) {
 // Apply is called by raft in the order of its log, at every replica.
 func (f *fsm) Apply(l *raft.Log) any {
 	next, result, err := f.now.Load().state.ApplyEncoded(l.Data)
+	if f.save != nil {
+		f.save(next)
+	}
 	f.publish(next)
 	return outcome{result, err}
 }

@@ -17,8 +17,10 @@ type Replica struct {
 	fsm    *fsm
 	raft   *raft.Raft
 	stores *stores
-	// saved is the state of before it was opened, nil where there is none.
+	// saved is the state of before it was opened, nil where there is none, and
+	// savedAt the place of the command that made it.
 	saved     *State
+	savedAt   uint64
 	transport interface{ Close() error }
 	observer  *raft.Observer
 	seen      chan raft.Observation
@@ -49,7 +51,8 @@ func Open(o Options) (_ *Replica, err error) {
 	}
 	config := o.raft()
 	r := &Replica{o: o, fsm: newFSM(), seen: make(chan raft.Observation, 256), closing: make(chan struct{}), silent: map[raft.ServerID]bool{}, moved: make(chan struct{})}
-	if r.saved, err = r.loadSaved(); err != nil {
+	r.fsm.save = r.save
+	if err = r.loadSaved(); err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	if r.stores, err = openStores(o.Dir, o.noSync, config.Logger); err != nil {
@@ -72,9 +75,6 @@ func Open(o Options) (_ *Replica, err error) {
 	})
 	r.raft.RegisterObserver(r.observer)
 	r.tasks.Go(r.observe)
-	if o.Dir != "" {
-		r.tasks.Go(r.saveStates)
-	}
 	return r, nil
 }
 
@@ -177,9 +177,6 @@ func (r *Replica) Close() error {
 		r.raft.DeregisterObserver(r.observer)
 		err := r.raft.Shutdown().Error()
 		r.tasks.Wait()
-		if r.o.Dir != "" {
-			err = errors.Join(err, r.save(r.state()))
-		}
 		r.failed = errors.Join(err, r.transport.Close(), r.stores.close())
 	})
 	return r.failed
