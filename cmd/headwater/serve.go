@@ -216,7 +216,15 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 		return err
 	}
 	stream := embedded.Handler(embedded.New(embedded.Options{Store: s.store, Head: s.node.Head}), s.log)
-	mux.Handle(rpc.Prefix, forCluster(s.c.Cluster, s.secure, s.asked))
+	// After a crash the graph is behind what was acknowledged: until it has
+	// caught up the region is a gap, not one that knows of less.
+	mux.Handle(rpc.Prefix, forCluster(s.c.Cluster, s.secure, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.ready.up.Load() {
+			http.Error(w, "the region applies what it had acknowledged before it was stopped", http.StatusServiceUnavailable)
+			return
+		}
+		s.asked.ServeHTTP(w, r)
+	})))
 	serving, stop := context.WithCancel(context.Background())
 	s.stopStreams = stop
 	followed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
