@@ -17,10 +17,8 @@ type Replica struct {
 	fsm    *fsm
 	raft   *raft.Raft
 	stores *stores
-	// saved is the state of before it was opened, nil where there is none, and
-	// savedAt the place of the command that made it.
+	// saved is the state of before it was opened, nil where there is none.
 	saved     *State
-	savedAt   uint64
 	transport interface{ Close() error }
 	observer  *raft.Observer
 	seen      chan raft.Observation
