@@ -33,16 +33,17 @@ func newFSM() *fsm {
 	return f
 }
 
+// publish shows a state, from raft's log or from a snapshot.
 func (f *fsm) publish(s *State) {
+	if f.save != nil && s.Version() != f.now.Load().state.Version() {
+		f.save(s)
+	}
 	close(f.now.Swap(&published{s, make(chan struct{})}).next)
 }
 
 // Apply is called by raft in the order of its log, at every replica.
 func (f *fsm) Apply(l *raft.Log) any {
 	next, result, err := f.now.Load().state.ApplyEncoded(l.Data)
-	if f.save != nil {
-		f.save(next)
-	}
 	f.publish(next)
 	return outcome{result, err}
 }
