@@ -94,19 +94,40 @@ func (g *Gateway) Status(ctx context.Context) []api.RegionStatus {
 	return list
 }
 
+// unfollowed returns a region of the catalog that is not followed, empty where
+// each is. Of those that can't be followed now it asks only where all count.
+func (g *Gateway) unfollowed(all bool) string {
+	state, _ := g.Catalog.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for r := range state.Regions() {
+		f := g.followers[r.Name]
+		switch {
+		case f == nil && !all && g.adopted: // no link can be made to it
+		case f == nil, !f.isWhole() && (all || !f.fails()):
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// Starting says why requests should not come to this gateway yet: it has not
+// heard what has been decided, or not read what the regions that it reaches
+// have. Empty: they should.
+func (g *Gateway) Starting() string {
+	if state, age := g.Catalog.Now(); state.Version() == 0 && age.Leader == "" {
+		return "no catalog yet, and no leader is known"
+	}
+	if region := g.unfollowed(false); region != "" {
+		return fmt.Sprintf("region %q is being read", region)
+	}
+	return ""
+}
+
 // WaitFollowed waits until each region of the catalog is followed.
 func (g *Gateway) WaitFollowed(ctx context.Context) error {
 	for {
-		state, _ := g.Catalog.Now()
-		waiting := ""
-		g.mu.Lock()
-		for r := range state.Regions() {
-			f := g.followers[r.Name]
-			if f == nil || !f.isWhole() {
-				waiting = r.Name
-			}
-		}
-		g.mu.Unlock()
+		waiting := g.unfollowed(true)
 		if waiting == "" {
 			return nil
 		}
@@ -122,4 +143,11 @@ func (f *follower) isWhole() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.whole
+}
+
+// fails reports whether the region can't be followed now.
+func (f *follower) fails() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err != nil
 }

@@ -184,8 +184,11 @@ func (m *member) leader() string {
 }
 
 // agree reports whether all gateways name one leader and one version of the
-// catalog, and follow the region.
+// catalog, and follow the region, which has caught up with its log.
 func (c *members) agree() bool {
+	if !strings.HasPrefix(c.region.get("/readyz"), "ok") {
+		return false
+	}
 	said := map[string]bool{}
 	for _, g := range c.gateways {
 		page := g.get("/metrics")

@@ -225,6 +225,10 @@ func (s *gatewayServer) routes() (http.Handler, error) {
 	mux.Handle("/metrics", s.metrics.handler())
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if why := s.gateway.Starting(); why != "" {
+			http.Error(w, why, http.StatusServiceUnavailable)
+			return
+		}
 		_, age := s.gateway.Catalog.Now()
 		_, _ = fmt.Fprintf(w, "ok %s, leader %q\n", s.c.Name, age.Leader)
 	})
