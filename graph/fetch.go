@@ -52,8 +52,8 @@ const pathsAhead = 2000
 // it reaches, where q wants details. It then asks for all of it at once.
 type Expecting interface {
 	Remote
-	// Expect is given the regions of roots, where they are known.
-	Expect(q LegQuestion, roots map[ID]string)
+	// Expect is given the ids of roots, or the names that may be theirs.
+	Expect(q LegQuestion, ids []ID, names []Name)
 }
 
 // Leg returns the leg of the walk that answers q, as far as q says.

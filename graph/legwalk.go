@@ -183,9 +183,9 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 // that are enough, nearest first, an answer has hardly any: who needs more
 // details asks for them.
 func (l *legWalk) reach(found []place, after int) {
-	slices.SortFunc(found, place.compare)
-	if l.q.Enough > 0 {
-		found = found[:min(len(found), max(0, l.q.Enough-after))]
+	if most := max(0, l.q.Enough-after); l.q.Enough > 0 && len(found) > most {
+		slices.SortFunc(found, place.compare)
+		found = found[:most]
 	}
 	for _, p := range found {
 		l.reached = append(l.reached, p.id)
@@ -298,6 +298,7 @@ func (l *legWalk) details(ctx context.Context) error {
 	}
 	slices.SortFunc(l.reached, ID.Compare)
 	l.reached = slices.DeleteFunc(slices.Compact(l.reached), ID.IsHub)
+	l.leg.Nodes = make([]Node, 0, len(l.reached))
 	gaps, err := l.view.Nodes(ctx, l.reached, l.q.Want, func(n Node) error {
 		l.leg.Nodes = append(l.leg.Nodes, n)
 		return nil

@@ -166,16 +166,13 @@ func (s *session) expect(st *state, of NodeRef, q *graph.Question) {
 	if err != nil {
 		return // find says so
 	}
-	roots := map[graph.ID]string{}
-	if w.names == nil {
-		roots[w.id] = ""
-	}
-	for _, n := range w.names {
-		roots[n.ID()] = n.Region
-	}
 	leg := q.Leg()
 	leg.Details = true
-	remote.Expect(leg, roots)
+	if w.names != nil {
+		remote.Expect(leg, nil, w.names)
+	} else {
+		remote.Expect(leg, []graph.ID{w.id}, nil)
+	}
 }
 
 // describe loads what is selected of the nodes and edges of an answer: the

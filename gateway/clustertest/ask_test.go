@@ -58,7 +58,7 @@ func (c *cluster) answer(at string, q question) (string, error) {
 	if e, ok := v.(graph.Expecting); ok {
 		leg := walk.Leg()
 		leg.Details = true
-		e.Expect(leg, map[graph.ID]string{root: q.root.Region})
+		e.Expect(leg, nil, []graph.Name{q.root})
 	}
 	a, err := graph.GetLineage(ctx, v, walk)
 	if err != nil {

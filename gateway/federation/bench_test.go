@@ -84,7 +84,7 @@ func BenchmarkLineage(b *testing.B) {
 				if e, ok := v.(graph.Expecting); ok {
 					leg := q.Leg()
 					leg.Details = true
-					e.Expect(leg, map[graph.ID]string{root.ID(): "r0"})
+					e.Expect(leg, nil, []graph.Name{root})
 				}
 				if _, err := v.Nodes(b.Context(), []graph.ID{root.ID()}, 0, func(graph.Node) error { return nil }); err != nil {
 					b.Fatal(err)

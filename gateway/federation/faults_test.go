@@ -94,7 +94,7 @@ func TestARootWhoseRegionIsDownIsAGap(t *testing.T) {
 		c.far["r1"].down.Store(true)
 		for _, depth := range []int{0, 1} {
 			v := c.view(t, t.Context())
-			v.(graph.Expecting).Expect(graph.LegQuestion{}, map[graph.ID]string{c.names[0].ID(): "r0", c.names[4].ID(): "r1"})
+			v.(graph.Expecting).Expect(graph.LegQuestion{}, nil, []graph.Name{c.names[0], c.names[4]})
 			a, err := graph.GetLineage(t.Context(), v, graph.Question{Root: c.names[4].ID(), Depth: depth})
 			if err != nil || len(a.Gaps) != 1 || a.Gaps[0].Region != "r1" {
 				t.Errorf("depth %d: gaps %v, %v; want r1", depth, a.Gaps, err)
@@ -123,7 +123,7 @@ func TestWhatARegionSentBeforeItWentDownCounts(t *testing.T) {
 			return graph.WalkLeg(ctx, v, q)
 		})
 		v := c.view(t, t.Context())
-		v.(graph.Expecting).Expect(graph.LegQuestion{}, map[graph.ID]string{c.names[0].ID(): "r0"})
+		v.(graph.Expecting).Expect(graph.LegQuestion{}, nil, c.names[:1])
 		a, err := graph.GetLineage(t.Context(), v, graph.Question{Root: c.names[0].ID(), Depth: 9})
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +183,7 @@ func TestALateLegLeavesDetailsToTheNext(t *testing.T) {
 			return l, err
 		})
 		v := c.view(t, t.Context())
-		v.(graph.Expecting).Expect(graph.LegQuestion{Depth: 8, Details: true}, map[graph.ID]string{c.names[0].ID(): "r0"})
+		v.(graph.Expecting).Expect(graph.LegQuestion{Depth: 8, Details: true}, nil, c.names[:1])
 		a, err := graph.GetLineage(t.Context(), v, graph.Question{Root: c.names[0].ID(), Depth: 8})
 		if err != nil || len(a.Nodes) != 9 || len(a.Gaps) != 0 {
 			t.Fatalf("%+v, %v", a, err)
@@ -286,7 +286,7 @@ func TestManyMayAskOneView(t *testing.T) {
 			wg.Go(func() {
 				root := c.names[i%3]
 				if i%5 == 0 {
-					v.(graph.Expecting).Expect(leg, map[graph.ID]string{root.ID(): root.Region})
+					v.(graph.Expecting).Expect(leg, nil, []graph.Name{root})
 				}
 				want := []graph.Want{0, graph.WantColumns, graph.WantPartitions, graph.WantSeen}[i%4]
 				seen := 0

@@ -64,7 +64,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 func (w *walking) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := &expansion{view: w.view, ask: f, emit: emit, missed: w.missed}
+	e := &expansion{view: w.view, walk: w, ask: f, emit: emit}
 	return e.run(ctx, frontier)
 }
 
@@ -98,10 +98,10 @@ func (v *view) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit
 // An expansion is one call of Flows.
 type expansion struct {
 	*view
-	ask    graph.Ask
-	emit   func([]graph.Flow) error
-	missed misses
-	batch  []graph.Flow
+	walk  *walking
+	ask   graph.Ask
+	emit  func([]graph.Flow) error
+	batch []graph.Flow
 	// lacking is what the flows lack of regions that could not be asked.
 	lacking []graph.Gap
 }
@@ -150,7 +150,7 @@ func (e *expansion) listed(as graph.ID, h holder, via *border.Table) {
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 			return
 		}
-		m := e.missed.add(h, e.ask.Dir, e.ask.Level)
+		m := e.walk.missed.add(h, e.ask.Dir, e.ask.Level)
 		m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
 		return
 	}
@@ -167,7 +167,9 @@ func (e *expansion) hop(as graph.ID, region string, leg *graph.Leg, h *graph.Leg
 	}
 	f := graph.Flow{From: as, Kinds: h.Kinds, Coarse: h.Coarse, By: *by}
 	if e.ask.Whole { // of columns too
-		f.From = leg.IDs[h.From].WithBase(as.Base())
+		if f.From = leg.IDs[h.From].WithBase(as.Base()); f.From != as {
+			e.end(f.From, region, e.ask.Level)
+		}
 	}
 	if via != nil {
 		f.Via = via.ID
@@ -177,37 +179,57 @@ func (e *expansion) hop(as graph.ID, region string, leg *graph.Leg, h *graph.Leg
 		f.Via = t.ID
 		for _, m := range e.spokenOf(t, region) {
 			f.To = to.WithBase(e.node(m.ID))
-			e.to(f)
+			e.to(f, region)
 		}
 		return
 	}
 	f.To = to
-	e.to(f)
+	e.to(f, region)
 }
 
-// to adds a flow whose other end is alive. Regions that have not said yet how
-// that end stands are asked: what it is, and whether it still is, can depend on
-// each that has a name of it.
-func (e *expansion) to(f graph.Flow) {
-	base := f.To.Base()
-	if base.Kind() == graph.DataStoreKind {
-		hs := e.holders(base)
-		if !e.placeOf(base).settled {
-			for _, h := range hs {
-				if e.known[h] {
-					continue
-				}
-				if g, is := e.gap(h.region); is {
-					e.lacking = joined(e.lacking, []graph.Gap{g})
-				} else {
-					e.missed.add(h, e.ask.Dir, e.ask.Level+1)
-				}
-			}
-		}
+// to adds a flow that a region has told of, if its other end is alive.
+func (e *expansion) to(f graph.Flow, region string) {
+	if f.To.Kind() == graph.DataStoreKind {
+		e.end(f.To, region, e.ask.Level+1)
 	}
 	if e.ask.ThroughDeleted || !e.gone(f.To) {
 		e.batch = append(e.batch, f)
 	}
+}
+
+// end notes an end of a flow that a region has told of. Regions that have not
+// said yet how it stands are asked: what it is, and whether it still is, can
+// depend on each that has a name of it. So are those that have not said what
+// they know of it, where the walk is asked for that.
+func (e *expansion) end(node graph.ID, region string, level int) {
+	base := node.Base()
+	hs := e.holders(base)
+	settled := e.placeOf(base).settled
+	for _, h := range hs {
+		if settled && h.region == region {
+			continue
+		}
+		at := h
+		if e.walk.q.Details {
+			at = h.of(node)
+		}
+		if e.known[h] && !e.walk.wants(at, e.ask.Dir) {
+			continue
+		}
+		g, is := e.gap(h.region)
+		switch {
+		case !is:
+			e.walk.missed.add(at, e.ask.Dir, level)
+		case !e.known[h]:
+			e.lacking = joined(e.lacking, []graph.Gap{g})
+		}
+	}
+}
+
+// wants reports whether the details of a node are wanted, of a region that has
+// not been asked for them.
+func (w *walking) wants(h holder, dir graph.Direction) bool {
+	return w.q.Details && !w.described(h, w.q.Want) && !w.entered[place{h, dir}]
 }
 
 // Resolve implements graph.View; regions that have not said yet what the name

@@ -16,7 +16,7 @@ func (v *view) AliasTargets(from graph.ID) ([]graph.ID, error) {
 	if to, ok := v.stands[from]; ok {
 		return []graph.ID{to}, nil
 	}
-	if to, ok := v.names.Target(from); ok {
+	if to, ok := v.target(from); ok {
 		return []graph.ID{to}, nil
 	}
 	var targets []graph.ID
@@ -26,6 +26,15 @@ func (v *view) AliasTargets(from graph.ID) ([]graph.ID, error) {
 		}
 	}
 	return targets, nil
+}
+
+// target returns what a name stands for by the catalog.
+func (v *view) target(name graph.ID) (graph.ID, bool) {
+	if to, ok := v.names.Target(name); ok {
+		return to, ok
+	}
+	to, ok := v.ruled[name]
+	return to, ok
 }
 
 // AliasSources implements graph.Links.
@@ -54,7 +63,7 @@ func (v *view) plain(base graph.ID) bool {
 	if st, ok := v.standing[base]; ok && len(st.Names) > 1 {
 		return false
 	}
-	if _, ok := v.names.Target(base); ok {
+	if _, ok := v.target(base); ok {
 		return false
 	}
 	return len(v.names.Sources(base)) == 0

@@ -47,7 +47,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 	questions := map[string]*graph.LegQuestion{}
 	asked := map[holder]bool{}
 	roots := map[graph.ID]bool{}
-	for id := range v.roots {
+	for _, id := range v.roots {
 		roots[v.node(id)] = true
 	}
 	for _, id := range ids {
@@ -103,6 +103,7 @@ func (v *view) parts(node graph.ID) []holder {
 // could not be asked.
 func (v *view) describe(ids []graph.ID, want graph.Want) (nodes []graph.Node, gaps []graph.Gap) {
 	given := make(map[graph.ID]bool, len(ids))
+	nodes = make([]graph.Node, 0, len(ids))
 	for _, id := range ids {
 		node := v.node(id)
 		if given[node] {

@@ -101,7 +101,7 @@ func (w *walking) questions() map[string]*graph.LegQuestion {
 	// A walk that misses what it begins with is best begun there.
 	root := w.root()
 	for m, miss := range w.missed {
-		if w.met(m.holder, miss) {
+		if w.met(m, miss) {
 			continue
 		}
 		q := of(m.region)
@@ -132,13 +132,13 @@ func (w *walking) questions() map[string]*graph.LegQuestion {
 
 // met reports whether what a walk missed has been sent since, in answer to
 // another question.
-func (w *walking) met(h holder, m *miss) bool {
+func (w *walking) met(at place, m *miss) bool {
 	for _, l := range m.lists {
-		if _, ok := w.find(listKey{h, l.Layer, l.Dir, l.Whole, l.CoarseOnly}); !ok {
+		if _, ok := w.find(listKey{at.holder, l.Layer, l.Dir, l.Whole, l.CoarseOnly}); !ok {
 			return false
 		}
 	}
-	return len(m.lists) > 0 || w.known[holder{h.region, h.id.Base()}]
+	return len(m.lists) > 0 || w.known[holder{at.region, at.id.Base()}] && !w.wants(at.holder, at.dir)
 }
 
 // root returns the node that the walk begins with, by region.

@@ -127,7 +127,7 @@ func (c *chain) ask(t *testing.T, root graph.Name, q graph.Question) (*graph.Ans
 		t.Fatal(err)
 	}
 	defer v.Close()
-	v.(graph.Expecting).Expect(graph.LegQuestion{Direction: q.Direction, Granularity: q.Granularity, Depth: q.Depth, Details: true}, map[graph.ID]string{root.ID(): root.Region})
+	v.(graph.Expecting).Expect(graph.LegQuestion{Direction: q.Direction, Granularity: q.Granularity, Depth: q.Depth, Details: true}, nil, []graph.Name{root})
 	var nodes []graph.Node
 	emit := func(n graph.Node) error {
 		nodes = append(nodes, n)

@@ -29,7 +29,9 @@ type view struct {
 	places   map[graph.ID]*placed // by name
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
-	roots    map[graph.ID]string // their regions
+	roots    []graph.ID
+	// ruled are roots by name that stand for others by the catalog.
+	ruled map[graph.ID]graph.ID
 	// touched, if set, notes what is read.
 	touched *touched
 	// hops is how many flows regions have sent, of mostHops.
@@ -98,13 +100,27 @@ func (l local) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error)
 }
 
 // Expect implements graph.Expecting.
-func (v *view) Expect(q graph.LegQuestion, roots map[graph.ID]string) {
+func (v *view) Expect(q graph.LegQuestion, ids []graph.ID, names []graph.Name) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.expected, v.roots = &q, roots
-	for id, region := range roots {
-		if _, ok := v.home[id.Base()]; !ok && v.named(region) != nil {
-			v.home[id.Base()] = region
+	v.expected, v.roots, v.ruled = &q, slices.Clone(ids), map[graph.ID]graph.ID{}
+	home := func(n graph.Name) graph.ID {
+		id := n.ID()
+		if _, ok := v.home[id.Base()]; !ok && v.named(n.Region) != nil {
+			v.home[id.Base()] = n.Region
+		}
+		return id
+	}
+	for _, n := range names {
+		id := home(n)
+		v.roots = append(v.roots, id)
+		n.Column = ""
+		// A name that its region does not have is not in the index; what it would
+		// stand for is known all the same, and that region need not be asked.
+		if to := v.names.Resolve(n); to != n {
+			if to := home(to); to != id.Base() {
+				v.ruled[id.Base()] = to
+			}
 		}
 	}
 	v.forget()

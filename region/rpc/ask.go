@@ -117,6 +117,9 @@ func (q *asked) try(ctx context.Context, address string) error {
 		return err
 	}
 	r.Header.Set(headerFormat, formatName())
+	// Not sent; it says that a question may be asked again where the region
+	// had closed the connection.
+	r.Header["Idempotency-Key"] = nil
 	if o.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+o.Token)
 	}

@@ -61,7 +61,9 @@ func (o *ClientOptions) Validate() error {
 	}
 	positive(&o.MaxLeg, 512<<20)
 	if o.Dial == nil {
-		o.Dial = new(net.Dialer).DialContext
+		// A connection on which nothing is heard is found out before it is used.
+		d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 2}}
+		o.Dial = d.DialContext
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -71,6 +73,10 @@ func (o *ClientOptions) Validate() error {
 	}
 	return nil
 }
+
+// keepConns is how many connections to an address are kept open at most that
+// are not in use.
+const keepConns = 64
 
 // A Client asks one region. It is a graph.Reader whose views are
 // graph.LegViews. It is safe for use by many at once. Its errors are Errors.
@@ -101,14 +107,10 @@ func NewClient(o ClientOptions) (*Client, error) {
 		return nil, err
 	}
 	p := new(http.Protocols)
-	if o.TLS != nil {
-		p.SetHTTP2(true)
-	} else {
-		p.SetUnencryptedHTTP2(true)
-	}
+	p.SetHTTP1(true)
 	c := &Client{o: o, frames: &frames{o.MaxFrame}, marks: map[string]graph.Mark{}, conns: map[*conn]bool{}}
 	c.http = &http.Transport{DialContext: c.dial, TLSClientConfig: o.TLS.Clone(), TLSHandshakeTimeout: o.DialTime, Protocols: p, DisableCompression: true,
-		IdleConnTimeout: time.Minute, HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}}
+		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: keepConns}
 	c.closer = closer{send: c.closeLeases, waiting: map[string][]leaseID{}}
 	return c, nil
 }

@@ -110,15 +110,10 @@ func NewHandler(o HandlerOptions) (*Handler, error) {
 }
 
 // NewServer returns a server for a Handler, or for a mux that has one, which
-// speaks what a Client does: HTTP/2, with TLS where secure is set. The caller
+// speaks what a Client does: HTTP/1.1, with TLS where secure is set. The caller
 // calls ServeTLS(listener, "", ""), or Serve where secure is nil.
 func NewServer(h http.Handler, secure *tls.Config) *http.Server {
-	p := new(http.Protocols)
-	p.SetHTTP1(true)
-	p.SetHTTP2(true)
-	p.SetUnencryptedHTTP2(true)
-	return &http.Server{Handler: h, TLSConfig: secure.Clone(), Protocols: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}}
+	return &http.Server{Handler: h, TLSConfig: secure.Clone(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 }
 
 // Close ends the questions that are being answered, waits for them, and closes

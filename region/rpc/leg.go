@@ -16,6 +16,7 @@ const (
 	legAbsent
 	legLists
 	legStanding
+	legCount // of the nodes that follow
 	legNode
 )
 
@@ -62,6 +63,11 @@ func writeLeg(leg *graph.Leg, item func(func(*coder)) error) error {
 	}
 	for i := range leg.Standing {
 		if err := item(func(c *coder) { c.b = append(c.b, legStanding); codeStanding(c, &leg.Standing[i]) }); err != nil {
+			return err
+		}
+	}
+	if n := uint64(len(leg.Nodes)); n > 0 {
+		if err := item(func(c *coder) { c.b = append(c.b, legCount); c.uint(&n) }); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"headwater/graph"
 )
 
+// nodesAhead is how many nodes there is memory for at most before they come.
+const nodesAhead = 1024
+
 // A legReader puts a leg together again. Whatever the bytes are, the places in
 // it are within its IDs and Keys.
 type legReader struct {
@@ -40,10 +43,11 @@ func (r *legReader) read(payload []byte) error {
 			var s graph.Standing
 			codeStanding(c, &s)
 			r.leg.Standing = append(r.leg.Standing, s)
+		case legCount:
+			r.leg.Nodes = slices.Grow(r.leg.Nodes, int(min(c.next(), nodesAhead)))
 		case legNode:
-			var n graph.Node
-			codeNode(c, &n)
-			r.leg.Nodes = append(r.leg.Nodes, n)
+			r.leg.Nodes = append(r.leg.Nodes, graph.Node{})
+			codeNode(c, &r.leg.Nodes[len(r.leg.Nodes)-1])
 		default:
 			return fmt.Errorf("a leg's part of kind %d: %w", part, errMessage)
 		}

@@ -72,14 +72,14 @@ func TestTLSBothWays(t *testing.T) {
 	} {
 		proto = ""
 		_, err := open(t, newClient(t, ClientOptions{TLS: tc.config}, tc.address)).Resolve(soon(t), graph.ID{})
-		if tc.ok && (err != nil || proto != "HTTP/2.0") || !tc.ok && (!errors.Is(err, graph.ErrUnavailable) || proto != "") {
+		if tc.ok && (err != nil || proto != "HTTP/1.1") || !tc.ok && (!errors.Is(err, graph.ErrUnavailable) || proto != "") {
 			t.Errorf("certificate %s: %v over %q", tc.name, err, proto)
 		}
 	}
 	proto = ""
 	resolve(t, open(t, newClient(t, ClientOptions{}, listen(t, seen, nil))), nil)
-	if proto != "HTTP/2.0" {
-		t.Errorf("without TLS it is %q, want HTTP/2.0", proto)
+	if proto != "HTTP/1.1" {
+		t.Errorf("without TLS it is %q, want HTTP/1.1", proto)
 	}
 }
 
