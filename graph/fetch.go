@@ -20,6 +20,9 @@ type Walking interface {
 	// Fetch fetches the flows that were missed since. It returns false where
 	// none were: what the walk found then is right.
 	Fetch(ctx context.Context) (bool, error)
+	// Missed reports whether there is anything that will be fetched: what the
+	// walk found need not be made an answer then.
+	Missed(ctx context.Context) bool
 	// Lacking returns what could not be learnt of the names that were resolved:
 	// no flow tells of it where a walk does not leave its root.
 	Lacking() []Gap

@@ -162,8 +162,8 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 			if len(all) > n {
 				edge.Sources = all[n:len(all):len(all)]
 			}
-			if own, ok := g.g.(*numbering); ok {
-				edge.Via = g.edges.viaOf(e, own.via)
+			if own, ok := g.g.(interface{ Via(by uint32) ID }); ok {
+				edge.Via = g.edges.viaOf(e, own.Via)
 			}
 			a.Edges = append(a.Edges, edge)
 		}

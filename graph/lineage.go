@@ -111,6 +111,9 @@ func lineage(ctx context.Context, v View, q Question) (*Answer, error) {
 	if err := g.walk(ctx); err != nil {
 		return nil, err
 	}
+	if w, ok := v.(Walking); ok && w.Missed(ctx) {
+		return a, nil // it is asked again, with more
+	}
 	g.finish(a)
 	return a, nil
 }

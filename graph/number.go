@@ -117,10 +117,9 @@ func numbersOf(v View, ids ...ID) Numbers {
 	return own
 }
 
-// A numbering numbers the nodes of a view as they are met. It is one walk's
-// own, not safe for use by many at once.
-type numbering struct {
-	view   View
+// A Numbering numbers nodes and contributions as they are met. It is not safe
+// for use by many at once.
+type Numbering struct {
 	at     map[ID]Handle
 	ids    [Classes][]ID
 	bases  []Handle // of columns
@@ -134,13 +133,15 @@ type sayer struct {
 	via ID
 }
 
-func newNumbering(v View) *numbering {
-	return &numbering{view: v, at: map[ID]Handle{}, keys: map[sayer]uint32{}}
+// NewNumbering returns a Numbering without numbers.
+func NewNumbering() *Numbering {
+	return &Numbering{at: map[ID]Handle{}, keys: map[sayer]uint32{}}
 }
 
-func (n *numbering) Handle(id ID) (Handle, bool) { return n.handle(id), true }
+// Handle implements Numbers: there is a number for each id, from then on.
+func (n *Numbering) Handle(id ID) (Handle, bool) { return n.handle(id), true }
 
-func (n *numbering) handle(id ID) Handle {
+func (n *Numbering) handle(id ID) Handle {
 	if h, ok := n.at[id]; ok {
 		return h
 	}
@@ -154,26 +155,32 @@ func (n *numbering) handle(id ID) Handle {
 	return h
 }
 
-func (n *numbering) ID(h Handle) ID { return n.ids[h.Class()][h.Index()] }
+// ID implements Numbers.
+func (n *Numbering) ID(h Handle) ID { return n.ids[h.Class()][h.Index()] }
 
-func (n *numbering) IDs(hs []Handle, ids []ID) {
+// IDs implements Numbers.
+func (n *Numbering) IDs(hs []Handle, ids []ID) {
 	for i, h := range hs {
 		ids[i] = n.ids[h.Class()][h.Index()]
 	}
 }
 
-func (n *numbering) Base(h Handle) Handle {
+// Base implements Numbers.
+func (n *Numbering) Base(h Handle) Handle {
 	if h.Class() == ColumnClass {
 		return n.bases[h.Index()]
 	}
 	return h
 }
 
-func (n *numbering) By(by uint32) Key { return n.listed[by].Key }
+// By implements Numbers.
+func (n *Numbering) By(by uint32) Key { return n.listed[by].Key }
 
-func (n *numbering) via(by uint32) ID { return n.listed[by].via }
+// Via returns the global table of Flow.Via, with which a contribution was
+// numbered.
+func (n *Numbering) Via(by uint32) ID { return n.listed[by].via }
 
-func (n *numbering) by(k sayer) uint32 {
+func (n *Numbering) by(k sayer) uint32 {
 	by, ok := n.keys[k]
 	if !ok {
 		by = uint32(len(n.listed))
@@ -183,6 +190,24 @@ func (n *numbering) by(k sayer) uint32 {
 	return by
 }
 
+// Append appends flows by number.
+func (n *Numbering) Append(hops []Hop, flows []Flow) []Hop {
+	for i := range flows {
+		f := &flows[i]
+		hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(sayer{f.By, f.Via}), Kinds: f.Kinds, Coarse: f.Coarse})
+	}
+	return hops
+}
+
+// A numbering numbers the nodes of a view that has no numbers of its own. It is
+// one walk's own.
+type numbering struct {
+	*Numbering
+	view View
+}
+
+func newNumbering(v View) *numbering { return &numbering{NewNumbering(), v} }
+
 func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit Emit) ([]Gap, error) {
 	ids := make([]ID, len(frontier))
 	for i, h := range frontier {
@@ -191,10 +216,7 @@ func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Boun
 	slices.SortFunc(ids, ID.Compare)
 	var hops []Hop
 	return n.view.Flows(ctx, ids, *f, func(flows []Flow) error {
-		hops = hops[:0]
-		for _, f := range flows {
-			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(sayer{f.By, f.Via}), Kinds: f.Kinds, Coarse: f.Coarse})
-		}
+		hops = n.Append(hops[:0], flows)
 		return emit.Hops(hops)
 	})
 }

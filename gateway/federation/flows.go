@@ -47,6 +47,17 @@ type walking struct {
 	resolved map[graph.ID]bool
 	// by is when the regions' time is up.
 	by time.Time
+	// unmade: what there is has not been made an answer.
+	unmade  bool
+	numbers *numbers
+}
+
+// Missed implements graph.Walking.
+func (w *walking) Missed(ctx context.Context) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unmade = len(w.missed) > 0 && ctx.Err() == nil
+	return w.unmade
 }
 
 // Walking implements graph.Remote.
@@ -56,7 +67,9 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 	if v.expected != nil {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
-	return &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
+	w := &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
+	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}}
+	return w
 }
 
 // Flows implements graph.View: flows that have been sent, and notes which have
@@ -64,8 +77,18 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 func (w *walking) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := &expansion{view: w.view, walk: w, ask: f, emit: emit}
-	return e.run(ctx, frontier)
+	e := &expansion{view: w.view, walk: w, ask: &f}
+	gaps := w.unheard
+	for _, id := range frontier {
+		e.of(id)
+		gaps = joined(gaps, e.lacking)
+		if len(e.batch) > 0 {
+			if err := emit(e.batch); err != nil {
+				return gaps, err
+			}
+		}
+	}
+	return gaps, ctx.Err()
 }
 
 // Flows implements graph.View: what has not been sent is fetched first.
@@ -95,41 +118,40 @@ func (v *view) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit
 	}
 }
 
-// An expansion is one call of Flows.
+// An expansion makes the flows of one node after the other.
 type expansion struct {
 	*view
 	walk  *walking
-	ask   graph.Ask
-	emit  func([]graph.Flow) error
+	ask   *graph.Ask
 	batch []graph.Flow
-	// lacking is what the flows lack of regions that could not be asked.
+	// lacking is what the flows lack of regions that could not be asked; missed
+	// says that something of them has yet to be.
 	lacking []graph.Gap
+	missed  bool
 }
 
-func (e *expansion) run(ctx context.Context, frontier []graph.ID) ([]graph.Gap, error) {
-	e.lacking = joined(e.lacking, e.unheard)
-	for _, id := range frontier {
-		node := e.node(id)
-		if !e.ask.ThroughDeleted && e.gone(node) {
-			continue
-		}
-		e.batch = e.batch[:0]
-		e.own(node, node, nil)
-		if t := e.tableOf(node.Base()); t != nil {
-			e.table(node, t)
-		}
-		if t := e.names.Table(node.Base()); t != nil {
-			for _, m := range t.Members {
-				e.own(node, node.WithBase(e.node(m.ID)), nil)
-			}
-		}
-		if len(e.batch) > 0 {
-			if err := e.emit(e.batch); err != nil {
-				return e.lacking, err
-			}
+// of makes the flows of a node.
+func (e *expansion) of(id graph.ID) {
+	e.batch, e.lacking, e.missed = e.batch[:0], nil, false
+	node := e.node(id)
+	if !e.ask.ThroughDeleted && e.gone(node) {
+		return
+	}
+	e.own(node, node, nil)
+	if t := e.tableOf(node.Base()); t != nil {
+		e.table(node, t)
+	}
+	if t := e.names.Table(node.Base()); t != nil {
+		for _, m := range t.Members {
+			e.own(node, node.WithBase(e.node(m.ID)), nil)
 		}
 	}
-	return e.lacking, ctx.Err()
+}
+
+// miss notes that something has not been sent yet.
+func (e *expansion) miss(h holder, level int) *miss {
+	e.missed = true
+	return e.walk.missed.add(h, e.ask.Dir, level)
 }
 
 // own adds the flows of a node, as all regions have them, as those of as; via
@@ -150,7 +172,7 @@ func (e *expansion) listed(as graph.ID, h holder, via *border.Table) {
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 			return
 		}
-		m := e.walk.missed.add(h, e.ask.Dir, e.ask.Level)
+		m := e.miss(h, e.ask.Level)
 		m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
 		return
 	}
@@ -219,7 +241,7 @@ func (e *expansion) end(node graph.ID, region string, level int) {
 		g, is := e.gap(h.region)
 		switch {
 		case !is:
-			e.walk.missed.add(at, e.ask.Dir, level)
+			e.miss(at, level)
 		case !e.known[h]:
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 		}

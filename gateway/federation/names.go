@@ -13,6 +13,7 @@ import (
 // their flows as one node's; then what the catalog says; then what another
 // region says of a name that by the catalog is the same.
 func (v *view) AliasTargets(from graph.ID) ([]graph.ID, error) {
+	v.asked[from] = true
 	if to, ok := v.stands[from]; ok {
 		return []graph.ID{to}, nil
 	}
@@ -21,6 +22,7 @@ func (v *view) AliasTargets(from graph.ID) ([]graph.ID, error) {
 	}
 	var targets []graph.ID
 	for _, s := range v.names.Sources(from) {
+		v.asked[s] = true
 		if to, ok := v.stands[s]; ok && to != from && !slices.Contains(targets, to) {
 			targets = append(targets, to)
 		}
@@ -39,6 +41,7 @@ func (v *view) target(name graph.ID) (graph.ID, bool) {
 
 // AliasSources implements graph.Links.
 func (v *view) AliasSources(to graph.ID) ([]graph.ID, error) {
+	v.asked[to] = true
 	sources := slices.Clone(v.names.Sources(to))
 	for _, n := range v.standing[to].Names {
 		if n == to {
@@ -57,6 +60,7 @@ func (v *view) Life(graph.ID) (graph.Life, error) { return graph.Life{}, nil }
 
 // plain reports whether a name has nothing to do with any other.
 func (v *view) plain(base graph.ID) bool {
+	v.asked[base] = true
 	if _, ok := v.stands[base]; ok {
 		return false
 	}
@@ -102,6 +106,9 @@ func (v *view) placeOf(base graph.ID) *placed {
 func (v *view) forget() {
 	v.resolver = graph.NewResolver(v, graph.Forever)
 	clear(v.places)
+	clear(v.asked)
+	v.stale = false
+	v.epoch++
 }
 
 // node returns the node that a name or column stands for.
@@ -138,6 +145,7 @@ func (v *view) hold(base graph.ID, p *placed) []holder {
 	}
 	var hs []holder
 	for _, n := range names {
+		v.asked[n] = true
 		region, ok := v.home[n]
 		if !ok {
 			region, ok = v.names.Region(n)

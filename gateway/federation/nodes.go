@@ -261,7 +261,8 @@ func (v *view) Says(ctx context.Context, subjects []graph.ID, emit func(graph.Sa
 		})
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		said[r.Name], r.behind = own, joined(r.behind, more)
+		said[r.Name] = own
+		v.lags(r, more)
 		return err
 	})
 	if err != nil {

@@ -14,8 +14,10 @@ import (
 
 // Fetch implements graph.Walking: one round.
 func (w *walking) Fetch(ctx context.Context) (bool, error) {
+	again := w.unmade
+	w.unmade = false
 	if ctx.Err() != nil {
-		return false, nil // what there is is the answer, and says so
+		return again, nil // what there is is the answer, and says so
 	}
 	w.mu.Lock()
 	if len(w.missed) == 0 {
@@ -49,7 +51,7 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[string]*gr
 		if v.hops > v.mostHops {
 			return fmt.Errorf("has more to say than one answer is made of: all regions have sent %d flows, of %d at most", v.hops, v.mostHops)
 		}
-		r.behind = joined(r.behind, leg.Gaps)
+		v.lags(r, leg.Gaps)
 		v.merge(r.Name, q, leg)
 		switch {
 		case v.answered(r.Name, q, leg):

@@ -90,7 +90,7 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 		base, node := id.Base(), leg.Stands[i].Base()
 		v.known[holder{region, base}], v.known[holder{region, node}] = true, true
 		if base != node {
-			v.stands[base] = node
+			v.standsFor(base, node)
 		}
 	}
 	ends := make([]bool, len(leg.IDs)) // of flows: the region knows these
@@ -102,18 +102,22 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 	for i, id := range leg.IDs {
 		if ends[i] {
 			base := id.Base()
-			v.home[base], v.known[holder{region, base}] = region, true
+			v.livesIn(base, region)
+			v.known[holder{region, base}] = true
 		}
 	}
 	for _, k := range leg.Keys {
-		v.home[k.Subject.Base()] = region
+		v.livesIn(k.Subject.Base(), region)
 	}
 	for _, st := range leg.Standing {
-		v.home[st.Node] = region
+		v.livesIn(st.Node, region)
 		v.standing[st.Node] = st
+		v.learnt(st.Node)
 		for _, n := range st.Names {
 			if n != st.Node {
-				v.home[n], v.stands[n], v.known[holder{region, n}] = region, st.Node, true
+				v.livesIn(n, region)
+				v.standsFor(n, st.Node)
+				v.known[holder{region, n}] = true
 			}
 		}
 	}
@@ -148,12 +152,35 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 			v.touched.add(leg.Nodes[i].ID)
 		}
 	}
-	v.forget()
+	if added := v.names.Added(); v.stale || added != v.followed {
+		v.followed = added
+		v.forget()
+	}
 }
+
+// livesIn notes the region of a data store or process, and standsFor what a
+// name of a region stands for there.
+func (v *view) livesIn(base graph.ID, region string) {
+	if v.home[base] != region {
+		v.home[base] = region
+		v.learnt(base)
+	}
+}
+
+func (v *view) standsFor(name, node graph.ID) {
+	if to, ok := v.stands[name]; !ok || to != node {
+		v.stands[name] = node
+		v.learnt(name)
+	}
+}
+
+// learnt notes that something was learnt of a name. If it has been asked about
+// before, what followed from that may not hold any more.
+func (v *view) learnt(name graph.ID) { v.stale = v.stale || v.asked[name] }
 
 // learn notes what a region knows of a node, besides what it said before.
 func (v *view) learn(region string, n *graph.Node, want graph.Want) {
-	v.home[n.ID.Base()] = region
+	v.livesIn(n.ID.Base(), region)
 	at := holder{region, n.ID}
 	d := v.details[at]
 	switch {

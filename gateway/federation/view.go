@@ -27,6 +27,13 @@ type view struct {
 	*sheet
 	resolver *graph.Resolver
 	places   map[graph.ID]*placed // by name
+	// asked are the names of which it was asked what is known, for places; stale
+	// says that something was learnt of one of them since, and followed is how
+	// many names the index had then. epoch counts how often all was forgotten.
+	asked    map[graph.ID]bool
+	stale    bool
+	followed uint64
+	epoch    int
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
 	roots    []graph.ID
@@ -178,6 +185,14 @@ func (v *view) gap(name string) (graph.Gap, bool) {
 		return graph.Gap{Region: name, Reason: "is not a region that is known here"}, true
 	}
 	return graph.Gap{Region: name, Reason: r.why}, r.why != ""
+}
+
+// lags notes what a region itself says that its answers lack.
+func (v *view) lags(r *region, gaps []graph.Gap) {
+	if all := joined(r.behind, gaps); len(all) > len(r.behind) {
+		r.behind = all
+		v.forget()
+	}
 }
 
 // behind returns what a region itself says that its answers lack.
