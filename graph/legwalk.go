@@ -300,6 +300,9 @@ func (l *legWalk) details(ctx context.Context) error {
 	l.reached = slices.DeleteFunc(slices.Compact(l.reached), ID.IsHub)
 	l.leg.Nodes = make([]Node, 0, len(l.reached))
 	gaps, err := l.view.Nodes(ctx, l.reached, l.q.Want, func(n Node) error {
+		if f := &n.Facts; l.q.Want == WantBrief {
+			*f = Facts{Kind: f.Kind, Platform: f.Platform, URL: f.URL, Display: f.Display}
+		}
 		l.leg.Nodes = append(l.leg.Nodes, n)
 		return nil
 	})

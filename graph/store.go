@@ -56,7 +56,7 @@ type Gap struct{ Region, Reason string }
 // are written differently: eu@1042 and eu#77.
 type Mark struct{ Position, Revision uint64 }
 
-// Want says which costly parts of nodes are wanted.
+// Want says which costly parts of nodes are wanted, or how little is enough.
 type Want uint8
 
 // The parts. Columns that only flows name, partitions, and what was seen last
@@ -65,7 +65,18 @@ const (
 	WantColumns Want = 1 << iota
 	WantPartitions
 	WantSeen
+	// WantBrief, by itself: of the facts, kind, platform, URL and display name
+	// are enough. What is elsewhere is then sent sooner.
+	WantBrief
 )
+
+// And returns what is wanted by either.
+func (w Want) And(o Want) Want { return (w|o)&^WantBrief | w&o&WantBrief }
+
+// Serves reports whether what was loaded for w is enough for o.
+func (w Want) Serves(o Want) bool {
+	return o == WantBrief || w&WantBrief == 0 && w|o == w
+}
 
 // A Node is what one or more names stand for. Its lists may be shared: they
 // are not to be changed.

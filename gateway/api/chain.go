@@ -49,8 +49,8 @@ func (q *query) SQLChain(ctx context.Context, of NodeRef, depth int, dependencie
 		return nil, err
 	}
 	question := graph.Question{Direction: graph.Upstream, Granularity: graph.Columns, Depth: depth, Kinds: kinds, Limit: limit}
-	s.expect(st, of, &question)
-	root, gaps, err := s.find(ctx, st, "of", of)
+	s.expect(st, of, &question, 0)
+	root, gaps, err := s.find(ctx, st, "of", of, 0)
 	if err != nil {
 		return nil, err
 	}

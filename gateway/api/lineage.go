@@ -124,8 +124,13 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 	if err != nil {
 		return nil, err
 	}
-	s.expect(st, of, &question)
-	root, gaps, err := s.find(ctx, st, "of", of)
+	sel := selected(ctx)
+	want := sel.at("nodes", "node").and(sel.at("root")).enough()
+	if sel.at("edges").hasOther("__typename", "from", "to", "kinds", "coarse") {
+		want &^= graph.WantBrief
+	}
+	s.expect(st, of, &question, want)
+	root, gaps, err := s.find(ctx, st, "of", of, want)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +162,7 @@ func (q *query) Lineage(ctx context.Context, of NodeRef, direction graph.Directi
 
 // expect tells a view over regions what will be asked, before its root is
 // looked for: so that root, walk and details come in the same rounds.
-func (s *session) expect(st *state, of NodeRef, q *graph.Question) {
+func (s *session) expect(st *state, of NodeRef, q *graph.Question, want graph.Want) {
 	remote, ok := st.View.(graph.Expecting)
 	if !ok {
 		return
@@ -167,7 +172,7 @@ func (s *session) expect(st *state, of NodeRef, q *graph.Question) {
 		return // find says so
 	}
 	leg := q.Leg()
-	leg.Details = true
+	leg.Details, leg.Want = true, want
 	if w.names != nil {
 		remote.Expect(leg, nil, w.names)
 	} else {

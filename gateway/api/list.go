@@ -52,10 +52,14 @@ func newList(ctx context.Context, s *session, view graph.View, sel selection, id
 		}
 	}
 	l.facts = newFacts(len(need))
+	want := sel.enough()
+	if len(extra) > 0 {
+		want &^= graph.WantBrief
+	}
 	var gaps []graph.Gap
 	if len(need) > 0 {
 		nodes := s.work.takeNodes(len(need))
-		g, err := view.Nodes(ctx, need, sel.want(), func(n graph.Node) error {
+		g, err := view.Nodes(ctx, need, want, func(n graph.Node) error {
 			nodes = append(nodes, n)
 			l.facts.put(&nodes[len(nodes)-1])
 			return nil

@@ -23,7 +23,7 @@ func (m *mutation) DeleteNode(ctx context.Context, of NodeRef) (*Receipt, error)
 	if err != nil {
 		return nil, err
 	}
-	n, gaps, err := s.find(ctx, st, "of", of)
+	n, gaps, err := s.find(ctx, st, "of", of, 0)
 	switch {
 	case err != nil:
 		return nil, err

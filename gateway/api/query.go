@@ -26,7 +26,7 @@ func (q *query) Node(ctx context.Context, of NodeRef) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, gaps, err := s.find(ctx, st, "of", of)
+	found, gaps, err := s.find(ctx, st, "of", of, selected(ctx).enough())
 	if f, ok := err.(*fault); ok && f.code == codeNotFound {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (q *query) Paths(ctx context.Context, from, to NodeRef, granularity graph.G
 		ref NodeRef
 		id  *graph.ID
 	}{{"from", from, &question.From}, {"to", to, &question.To}} {
-		n, g, err := s.find(ctx, st, end.arg, end.ref)
+		n, g, err := s.find(ctx, st, end.arg, end.ref, 0)
 		if err != nil {
 			return nil, err
 		}

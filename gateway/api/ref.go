@@ -76,9 +76,9 @@ func deref(s *string) string {
 	return *s
 }
 
-// find returns the node that an argument names. What could not be asked is
-// returned too: the name may mean something there as well.
-func (s *session) find(ctx context.Context, view graph.View, arg string, ref NodeRef) (*graph.Node, []graph.Gap, error) {
+// find returns the node that an argument names, with what is wanted of it. What
+// could not be asked is returned too: the name may mean something there as well.
+func (s *session) find(ctx context.Context, view graph.View, arg string, ref NodeRef, want graph.Want) (*graph.Node, []graph.Gap, error) {
 	w, err := parseRef(arg, ref, slices.Sorted(maps.Keys(view.Marks())))
 	if err != nil {
 		return nil, nil, err
@@ -92,7 +92,7 @@ func (s *session) find(ctx context.Context, view graph.View, arg string, ref Nod
 			ids = append(ids, n.ID())
 		}
 	}
-	found, gaps, err := existing(ctx, view, ids, 0)
+	found, gaps, err := existing(ctx, view, ids, want)
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("find %s: %w", w, err)

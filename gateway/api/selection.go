@@ -74,8 +74,8 @@ func (s selection) hasOther(names ...string) bool {
 	return found
 }
 
-// want says which costly parts of nodes the selection needs.
-func (s selection) want() graph.Want {
+// enough says which parts of nodes the selection needs.
+func (s selection) enough() graph.Want {
 	var w graph.Want
 	if s.has("columns") {
 		w |= graph.WantColumns
@@ -85,6 +85,9 @@ func (s selection) want() graph.Want {
 	}
 	if s.has("facets") {
 		w |= graph.WantSeen
+	}
+	if w == 0 && !s.hasOther("__typename", "id", "dataStore", "region", "namespace", "name", "kind", "platform", "url", "path", "type") {
+		w = graph.WantBrief
 	}
 	return w
 }

@@ -74,7 +74,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 			if roots[node] && q.Root.IsZero() && !v.known[holder{h.region, h.id.Base()}] { // the walk from it comes next
 				seeds := q.Seeds
 				*q = *v.expected
-				q.Root, q.Seeds, q.Details, q.Want = h.id, seeds, true, v.expected.Want|want
+				q.Root, q.Seeds, q.Details, q.Want = h.id, seeds, true, v.expected.Want.And(want)
 				continue
 			}
 			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.id, Distance: graph.Unlimited})

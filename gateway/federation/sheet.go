@@ -70,7 +70,7 @@ func (s *sheet) find(k listKey) (l list, ok bool) {
 // described reports whether a region has said what it knows of a node.
 func (s *sheet) described(h holder, want graph.Want) bool {
 	d := s.details[h]
-	return d != nil && d.want|want == d.want
+	return d != nil && d.want.Serves(want)
 }
 
 // merge takes in what a region has sent in answer to a question.
@@ -134,7 +134,7 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 	if q.Details && !leg.Late { // of lists no details were wanted
 		for _, id := range leg.Stands[:min(entered, len(leg.Stands))] {
 			if at := (holder{region, id}); v.details[at] == nil {
-				v.details[at] = &detail{want: ^graph.Want(0)} // unless it is among them
+				v.details[at] = &detail{want: ^graph.WantBrief} // unless it is among them
 			}
 		}
 	}
@@ -184,7 +184,8 @@ func (v *view) learn(region string, n *graph.Node, want graph.Want) {
 	at := holder{region, n.ID}
 	d := v.details[at]
 	switch {
-	case d == nil || d.Node == nil || d.want&^want == 0:
+	case d != nil && d.Node != nil && want == graph.WantBrief:
+	case d == nil || d.Node == nil || d.want&^want&^graph.WantBrief == 0:
 		v.details[at] = &detail{n, want}
 	case d.want|want != d.want:
 		both := *n
