@@ -10,16 +10,16 @@ import (
 	"slices"
 )
 
-func (v *view) pieces(ctx context.Context, names []ID, emit func(Piece) error) error {
+func (v *view) pieces(ctx context.Context, names []ID, emit func(ID, Piece) error) error {
 	if v.at == Forever {
-		return v.raw.Pieces(ctx, names, func(_ ID, p Piece) error { return emit(p) })
+		return v.raw.Pieces(ctx, names, emit)
 	}
 	return v.speakers(ctx, slices.Clone(names), func(name ID, d *derived) error {
 		for _, p := range d.rows.Pieces {
 			if p.Node != name {
 				continue
 			}
-			if err := emit(Piece{Rank: p.Rank, From: d.said.From, By: d.said.Record.Key(), Facts: p.Facts}); err != nil {
+			if err := emit(name, Piece{Rank: p.Rank, From: d.said.From, By: d.said.Record.Key(), Facts: p.Facts}); err != nil {
 				return err
 			}
 		}
@@ -149,7 +149,10 @@ func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, erro
 	}
 	slices.SortFunc(k.aliases, Name.Compare)
 	var pieces []Piece
-	if err := v.pieces(ctx, names, func(p Piece) error {
+	if err := v.pieces(ctx, names, func(name ID, p Piece) error {
+		if name != base {
+			p.Facts.Display = "" // of another name
+		}
 		pieces = append(pieces, p)
 		return nil
 	}); err != nil {

@@ -60,8 +60,8 @@ func (w *world) askNodes(federation, joined graph.Reader) {
 	}
 }
 
-// search looks whether a search finds, over all its pages, nodes that the one
-// store has, each once, on pages that are full.
+// search looks whether a search finds, over all its pages, the nodes that the
+// one store finds, each once, on pages that are full.
 func (w *world) search(federation, joined graph.Reader) {
 	texts := []string{"order", "s", "rder", "user_id", "id", "", "x", "EVENTS"}
 	q := graph.Query{Text: texts[w.r.IntN(len(texts))], Limit: 1 + w.r.IntN(6), DataStores: true, Processes: w.r.IntN(2) == 0}
@@ -93,11 +93,59 @@ func (w *world) search(federation, joined graph.Reader) {
 		}
 		q.After = p.Next
 	}
+	for q.After = ""; ; {
+		p, err := views[1].Find(context.Background(), q)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, id := range p.IDs {
+			if name, found := w.regionFinds(views[1], id, q.Text); found && !given[id] {
+				w.t.Fatalf("search %+v does not find %s, which %v stands for", q, id, name)
+			}
+		}
+		if q.After = p.Next; p.Next == "" {
+			break
+		}
+	}
 	for _, v := range views {
 		if err := v.Close(); err != nil {
 			w.t.Fatal(err)
 		}
 	}
+}
+
+// regionFinds reports whether a name that matches and stands for a node is that
+// of a node which its own region still has. One store finds a node by the names
+// that regions have dropped too.
+func (w *world) regionFinds(joined graph.View, node graph.ID, text string) (name graph.Name, found bool) {
+	for n, err := range w.all.Names(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		to, err := joined.Resolve(context.Background(), n.ID())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if to != node || !strings.Contains(graph.SearchText(n), graph.FoldText(text)) {
+			continue
+		}
+		v, err := w.stores[n.Region].View(context.Background(), graph.At{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err = v.Nodes(context.Background(), []graph.ID{n.ID()}, 0, func(at graph.Node) error {
+			if at.Deleted == 0 {
+				name, found = n, true
+			}
+			return nil
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := v.Close(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return name, found
 }
 
 // askAtOnce asks several walks of one view at once.
