@@ -318,3 +318,19 @@ func TestManyMayAskOneView(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// A position of a region that nobody knows can't be waited for, and is a gap.
+func TestAPositionOfAnUnknownRegionIsAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChain(t, three, 3, inThree)
+		v, err := c.federation.View(t.Context(), graph.At{AtLeast: map[string]uint64{"nowhere": 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		a, err := graph.GetLineage(t.Context(), v, graph.Question{Root: c.names[0].ID(), Depth: 3})
+		if err != nil || len(a.Nodes) != 4 || len(a.Gaps) != 1 || a.Gaps[0] != (graph.Gap{Region: "nowhere", Reason: unknownRegion}) {
+			t.Errorf("%d nodes, gaps %v, %v; want 4 nodes and a gap", len(a.Nodes), a.Gaps, err)
+		}
+	})
+}

@@ -104,6 +104,11 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 		}
 		v.regions = append(v.regions, own)
 	}
+	for name := range at.AtLeast {
+		if v.named(name) == nil {
+			v.unheard = append(v.unheard, graph.Gap{Region: name, Reason: unknownRegion})
+		}
+	}
 	v.resolver = graph.NewResolver(v, graph.Forever)
 	if len(at.AtLeast) > 0 {
 		_, err := v.ask(ctx, until(ctx), slices.Sorted(maps.Keys(at.AtLeast)), func(ctx context.Context, _ *region, view graph.LegView) error {

@@ -178,11 +178,13 @@ func (v *view) named(name string) *region {
 	return v.regions[i]
 }
 
+const unknownRegion = "is not a region that is known here"
+
 // gap returns why a region can't be asked; false where it can.
 func (v *view) gap(name string) (graph.Gap, bool) {
 	r := v.named(name)
 	if r == nil {
-		return graph.Gap{Region: name, Reason: "is not a region that is known here"}, true
+		return graph.Gap{Region: name, Reason: unknownRegion}, true
 	}
 	return graph.Gap{Region: name, Reason: r.why}, r.why != ""
 }
