@@ -17,6 +17,7 @@ func WalkLeg(ctx context.Context, v View, q LegQuestion) (*Leg, error) {
 // walkLeg is WalkLeg for legs of at most so many hops.
 func walkLeg(ctx context.Context, v View, q LegQuestion, most int) (*Leg, error) {
 	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}, most: most}
+	defer l.release()
 	if err := l.walk(ctx); err != nil && !errors.Is(err, errFull) {
 		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 			return nil, err
@@ -52,6 +53,8 @@ type legWalk struct {
 	reached []ID // and asked for by name: details of them are wanted
 	hops    int  // in the leg, of most
 	most    int
+
+	recorders []*recorder
 }
 
 // mostLegHops is how many flows a leg has at most, of 20 bytes each. Lists that
@@ -310,93 +313,6 @@ func (l *legWalk) details(ctx context.Context) error {
 	return err
 }
 
-// recording returns numbers that put into the leg what is read of them.
-func (l *legWalk) recording(n Numbers) *recorder {
-	return &recorder{Numbers: n, l: l, bys: map[uint32]uint32{}}
-}
-
 // lateDetails is how long a leg that ran out of time may still take to say what
 // it found.
 const lateDetails = 50 * time.Millisecond
-
-// A recorder is the numbers of a view that notes the lists which are read. It
-// reads them whole, and gives the walk what it asked for.
-type recorder struct {
-	Numbers
-	l      *legWalk
-	places marks // 1 + the place of a node in the leg
-	bys    map[uint32]uint32
-	kept   []Hop
-}
-
-func (r *recorder) place(h Handle) uint32 {
-	at := r.places.at(h)
-	if *at == 0 {
-		*at = r.l.place(r.ID(h)) + 1
-	}
-	return *at - 1
-}
-
-func (r *recorder) by(by uint32) uint32 {
-	i, ok := r.bys[by]
-	if !ok {
-		key := r.By(by)
-		if i, ok = r.l.keys[key]; !ok {
-			i = uint32(len(r.l.leg.Keys))
-			r.l.keys[key] = i
-			r.l.leg.Keys = append(r.l.leg.Keys, key)
-		}
-		r.bys[by] = i
-	}
-	return i
-}
-
-func (r *recorder) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit Emit) ([]Gap, error) {
-	lists := make(map[Handle]*LegList, len(frontier))
-	for _, h := range frontier {
-		key := legListKey{r.place(h), f.Layer, f.Dir, f.Whole, f.CoarseOnly}
-		if r.l.lists[key] { // by a walk before this one
-			continue
-		}
-		lists[h] = &LegList{Node: key.node, Layer: f.Layer, Dir: f.Dir, Whole: f.Whole, CoarseOnly: f.CoarseOnly}
-	}
-	ask := Ask{Layer: f.Layer, Dir: f.Dir, Whole: f.Whole, CoarseOnly: f.CoarseOnly, ThroughDeleted: true}
-	gaps, err := r.Numbers.Hops(ctx, frontier, &ask, nil, Emit{Hops: func(hops []Hop) error {
-		if r.l.hops += len(hops); r.l.hops > r.l.most {
-			return errFull
-		}
-		r.kept = r.kept[:0]
-		for i := range hops {
-			h := hops[i]
-			of := h.From
-			if f.Whole {
-				of = r.Base(of)
-			}
-			if list := lists[of]; list != nil {
-				list.Hops = append(list.Hops, LegHop{From: r.place(h.From), To: r.place(h.To), By: r.by(h.By), Kinds: h.Kinds, Coarse: h.Coarse})
-			}
-			if f.wants(h.Kinds, r.By(h.By).Origin) {
-				r.kept = append(r.kept, h)
-			}
-		}
-		if len(r.kept) == 0 {
-			return nil
-		}
-		return emit.Hops(r.kept)
-	}})
-	if err != nil {
-		return gaps, err // what was read of the lists is not whole
-	}
-	for _, h := range frontier {
-		if list := lists[h]; list != nil {
-			r.l.leg.Lists = append(r.l.leg.Lists, *list)
-			r.l.lists[legListKey{list.Node, f.Layer, f.Dir, f.Whole, f.CoarseOnly}] = true
-		}
-	}
-	return gaps, nil
-}
-
-// wants reports whether a hop of these kinds is asked for.
-func (f *Ask) wants(kinds Kinds, origin string) bool {
-	return (f.Kinds == 0 || kinds == 0 || kinds&f.Kinds != 0) && (len(f.Origins) == 0 || slices.Contains(f.Origins, System(origin)))
-}
