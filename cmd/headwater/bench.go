@@ -29,7 +29,7 @@ func benchCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, 
 		usage := f.Usage
 		f.Usage = func() {
 			usage()
-			fmt.Fprintln(f.Output(), "\nFigures, all but the last where none is named:")
+			fmt.Fprintln(f.Output(), "\nFigures, all but the last two where none is named:")
 			for _, n := range bench.Names() {
 				fmt.Fprintf(f.Output(), "  %-10s %s\n", n[0], n[1])
 			}

@@ -46,7 +46,7 @@ func (r *run) freshness(ctx context.Context) error {
 				if err == nil && k%sampled == 0 {
 					acknowledged := time.Now()
 					for _, url := range c.URLs {
-						if err = visible(ctx, url, ns+"-r1", fmt.Sprint("in", k), fmt.Sprint("out", k)); err != nil {
+						if err = visible(ctx, url, "DOWNSTREAM", ns+"-r1", fmt.Sprint("in", k), fmt.Sprint("out", k)); err != nil {
 							break
 						}
 					}
@@ -72,12 +72,12 @@ func (r *run) freshness(ctx context.Context) error {
 	})
 }
 
-// visible waits until a gateway tells that a table feeds another.
-func visible(ctx context.Context, url, namespace, from, to string) error {
+// visible waits until a gateway tells that a table is next to another.
+func visible(ctx context.Context, url, direction, namespace, from, to string) error {
 	c := newClient(url)
 	defer c.close()
-	body, err := json.Marshal(map[string]any{"query": `query($of: NodeRef!) { lineage(of: $of, direction: DOWNSTREAM, depth: 1) { nodes { node { name } } } }`,
-		"variables": map[string]any{"of": map[string]string{"namespace": namespace, "name": from, "kind": "DATASTORE"}}})
+	body, err := json.Marshal(map[string]any{"query": `query($of: NodeRef!, $direction: Direction!) { lineage(of: $of, direction: $direction, depth: 1) { nodes { node { name } } } }`,
+		"variables": map[string]any{"direction": direction, "of": map[string]string{"namespace": namespace, "name": from, "kind": "DATASTORE"}}})
 	if err != nil {
 		return err
 	}

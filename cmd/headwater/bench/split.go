@@ -31,6 +31,14 @@ func (r *run) home(index int) string {
 	return splitRegions[min(len(splitRegions)-1, index*len(splitRegions)/r.Tasks)]
 }
 
+// homeOf is the region of a table that a task of a region speaks of.
+func (r *run) homeOf(table, own string) string {
+	if index, err := strconv.Atoi(table[strings.LastIndexByte(table, '_')+1:]); err == nil && !strings.HasPrefix(table, "src.") {
+		return r.home(index)
+	}
+	return own
+}
+
 // split is a task's delta on the platform that is split: each table is named
 // under the namespace of the region that makes it; sources are each region's
 // own. It is told in region reports, or local.
@@ -38,11 +46,7 @@ func (r *run) split(p *graphtest.Platform, i int, reports string) (delta graph.D
 	d := p.Delta(i, 0)
 	own := r.home(i)
 	name := func(n graph.Name) graph.Name {
-		at := own
-		if index, err := strconv.Atoi(n.Name[strings.LastIndexByte(n.Name, '_')+1:]); err == nil && !strings.HasPrefix(n.Name, "src.") {
-			at = r.home(index)
-		}
-		n.Region, n.Namespace = reports, n.Namespace+"-"+at
+		n.Region, n.Namespace = reports, n.Namespace+"-"+r.homeOf(n.Name, own)
 		return n
 	}
 	d.Subject.Region = reports
