@@ -75,6 +75,9 @@ func (s *sheet) described(h holder, want graph.Want) bool {
 
 // merge takes in what a region has sent in answer to a question.
 func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
+	if len(v.lists)+len(v.details) == 0 { // the first leg is most of what comes
+		v.lists, v.details = make(map[listKey]list, len(leg.Lists)), make(map[holder]*detail, len(leg.Nodes))
+	}
 	asked := make([]graph.ID, 0, len(q.Seeds)+1)
 	if !q.Root.IsZero() {
 		asked = append(asked, q.Root)
