@@ -44,7 +44,7 @@ type View interface {
 	// Find answers a search.
 	Find(ctx context.Context, q Query) (Page, error)
 	// Conflicts lists names with contested aliases, after a given one.
-	Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, error)
+	Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, []Gap, error)
 	Close() error
 }
 
@@ -201,6 +201,8 @@ type Page struct {
 	IDs []ID
 	// Next asks for the page after this one; empty: there is none.
 	Next string
+	// Gaps are what could not be searched.
+	Gaps []Gap
 }
 
 // A Conflict is a name that aliases would send to several nodes; it stays a

@@ -111,7 +111,7 @@ func (v *trackedView) Find(ctx context.Context, q Query) (Page, error) {
 	return v.View.Find(ctx, q)
 }
 
-func (v *trackedView) Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, error) {
+func (v *trackedView) Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, []Gap, error) {
 	v.t.All = true
 	return v.View.Conflicts(ctx, after, limit)
 }

@@ -60,7 +60,7 @@ func (v *view) found(ctx context.Context, q *Query, text string, r Rank, given m
 	return node, match, err
 }
 
-func (v *view) Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, error) {
+func (v *view) Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, []Gap, error) {
 	var conflicts []Conflict
 	err := v.raw.AliasedNames(ctx, after, func(id ID) (bool, error) {
 		v.mu.Lock()
@@ -85,5 +85,5 @@ func (v *view) Conflicts(ctx context.Context, after ID, limit int) ([]Conflict, 
 		conflicts = append(conflicts, c)
 		return len(conflicts) < limit, ctx.Err()
 	})
-	return conflicts, err
+	return conflicts, nil, err
 }

@@ -53,3 +53,14 @@ func (g gapped) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit
 	gaps, err := g.View.Nodes(ctx, ids, want, emit)
 	return append(gaps, g.gaps...), err
 }
+
+func (g gapped) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
+	p, err := g.View.Find(ctx, q)
+	p.Gaps = append(p.Gaps, g.gaps...)
+	return p, err
+}
+
+func (g gapped) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, []graph.Gap, error) {
+	conflicts, gaps, err := g.View.Conflicts(ctx, after, limit)
+	return conflicts, append(gaps, g.gaps...), err
+}

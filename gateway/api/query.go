@@ -75,7 +75,7 @@ func (q *query) Search(ctx context.Context, text string, kinds []NodeKind, names
 	if err != nil {
 		return nil, fmt.Errorf("search for %q: %w", clip(text), err)
 	}
-	l, err := q.list(ctx, s, st, selected(ctx).at("nodes"), found.IDs, nil)
+	l, err := q.list(ctx, s, st, selected(ctx).at("nodes"), found.IDs, found.Gaps)
 	if err != nil {
 		return nil, fmt.Errorf("search for %q: %w", clip(text), err)
 	}
@@ -196,10 +196,11 @@ func (q *query) AliasConflicts(ctx context.Context, first *int, after *string) (
 	}
 	reading, cancel := s.reading(ctx)
 	defer cancel()
-	found, err := st.Conflicts(reading, last, n+1)
+	found, gaps, err := st.Conflicts(reading, last, n+1)
 	if err != nil {
 		return nil, fmt.Errorf("alias conflicts: %w", err)
 	}
+	reportGaps(ctx, gaps)
 	page := &AliasConflictConnection{PageInfo: &PageInfo{HasNextPage: len(found) > n}}
 	for _, c := range found[:min(n, len(found))] {
 		conflict := &AliasConflict{Name: reported(c.Name)}

@@ -334,3 +334,19 @@ func TestAPositionOfAnUnknownRegionIsAGap(t *testing.T) {
 		}
 	})
 }
+
+// A search says which regions it could not ask.
+func TestASearchHasGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChain(t, three, 8, inThree)
+		c.far["r1"].down.Store(true)
+		v := c.view(t, t.Context())
+		p, err := v.Find(t.Context(), graph.Query{Text: "t", Limit: 100})
+		if err != nil || len(p.IDs) == 0 || len(p.Gaps) != 1 || p.Gaps[0].Region != "r1" {
+			t.Errorf("%d found, gaps %v, %v; want r1", len(p.IDs), p.Gaps, err)
+		}
+		if _, gaps, err := v.Conflicts(t.Context(), graph.ID{}, 10); err != nil || len(gaps) != 1 || gaps[0].Region != "r1" {
+			t.Errorf("conflicts: gaps %v, %v; want r1", gaps, err)
+		}
+	})
+}

@@ -16,7 +16,7 @@ type match struct {
 }
 
 // Find implements graph.View: each region searches, and the best of all are
-// the page. What could not be asked is left out. Names that several regions
+// the page. Names that several regions
 // have of one node are found once, so that a page may take several rounds.
 func (v *view) Find(ctx context.Context, q graph.Query) (page graph.Page, err error) {
 	v.unsteady(true)
@@ -26,13 +26,15 @@ func (v *view) Find(ctx context.Context, q graph.Query) (page graph.Page, err er
 	}
 	by := until(ctx)
 	for {
-		ids, upTo, more, err := v.search(ctx, by, q, after)
+		ids, upTo, more, err := v.search(ctx, by, q, after, &page)
 		if err != nil {
 			return graph.Page{}, err
 		}
-		if _, err := v.Nodes(ctx, ids, 0, func(graph.Node) error { return nil }); err != nil {
+		lacking, err := v.Nodes(ctx, ids, 0, func(graph.Node) error { return nil })
+		if err != nil {
 			return graph.Page{}, err
 		}
+		page.Gaps = joined(page.Gaps, lacking)
 		found := v.matches(ids, &q)
 		slices.SortFunc(found, func(a, b match) int { return a.rank.Compare(b.rank) })
 		for _, m := range found {
@@ -56,11 +58,12 @@ func (v *view) Find(ctx context.Context, q graph.Query) (page graph.Page, err er
 }
 
 // search asks each region for its next matches. Up to a rank no region has any
-// others; more: behind it there may be.
-func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after graph.Rank) (ids []graph.ID, upTo graph.Rank, more bool, err error) {
+// others; more: behind it there may be. What could not be asked becomes gaps of
+// the page.
+func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after graph.Rank, page *graph.Page) (ids []graph.ID, upTo graph.Rank, more bool, err error) {
 	pages := make(map[string]graph.Page, len(v.regions))
 	all := v.all()
-	if _, err := v.ask(ctx, by, all, func(ctx context.Context, r *region, opened graph.LegView) error {
+	gaps, err := v.ask(ctx, by, all, func(ctx context.Context, r *region, opened graph.LegView) error {
 		p, err := opened.Find(ctx, q)
 		if err != nil {
 			return err
@@ -72,10 +75,13 @@ func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after gr
 			v.home[id.Base()] = r.Name
 		}
 		v.forget()
+		v.lags(r, p.Gaps)
 		return nil
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, upTo, false, err
 	}
+	page.Gaps = joined(page.Gaps, v.lacks(gaps))
 	for _, r := range all {
 		p := pages[r]
 		ids = append(ids, p.IDs...)
@@ -161,18 +167,20 @@ func (v *view) all() []string {
 }
 
 // Conflicts implements graph.View.
-func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, error) {
+func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, []graph.Gap, error) {
 	v.unsteady(true)
 	of := map[string][]graph.Conflict{}
 	all := v.all()
-	if _, err := v.ask(ctx, until(ctx), all, func(ctx context.Context, r *region, opened graph.LegView) error {
-		own, err := opened.Conflicts(ctx, after, limit)
+	gaps, err := v.ask(ctx, until(ctx), all, func(ctx context.Context, r *region, opened graph.LegView) error {
+		own, lacking, err := opened.Conflicts(ctx, after, limit)
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		of[r.Name] = own
+		v.lags(r, lacking)
 		return err
-	}); err != nil {
-		return nil, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	var conflicts []graph.Conflict
 	for _, r := range all {
@@ -181,5 +189,16 @@ func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]grap
 	slices.SortFunc(conflicts, func(a, b graph.Conflict) int {
 		return a.Name.ID().Compare(b.Name.ID())
 	})
-	return conflicts[:min(limit, len(conflicts))], nil
+	return conflicts[:min(limit, len(conflicts))], v.lacks(gaps), nil
+}
+
+// lacks is what answers of all regions lack, of whom some could not be asked.
+func (v *view) lacks(gaps []graph.Gap) []graph.Gap {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	gaps = joined(gaps, v.unheard)
+	for _, r := range v.regions {
+		gaps = joined(gaps, r.behind)
+	}
+	return gaps
 }

@@ -148,7 +148,7 @@ func nodesText(ctx context.Context, v graph.View, ids []graph.ID) (string, error
 	if err != nil {
 		return "", err
 	}
-	conflicts, err := v.Conflicts(ctx, graph.ID{}, 3)
+	conflicts, _, err := v.Conflicts(ctx, graph.ID{}, 3)
 	lines = append(lines, fmt.Sprintf("%+v", conflicts))
 	slices.Sort(lines)
 	return strings.Join(lines, "\n"), err

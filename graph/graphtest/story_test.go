@@ -116,7 +116,7 @@ func (s *story) run(d *datadriven.TestData) (string, error) {
 	case "node":
 		return s.node(ctx, v, d.CmdArgs[0].Key)
 	case "conflicts":
-		cs, err := v.Conflicts(ctx, graph.ID{}, 100)
+		cs, _, err := v.Conflicts(ctx, graph.ID{}, 100)
 		var b strings.Builder
 		for _, c := range cs {
 			fmt.Fprintf(&b, "%s could be", s.text(c.Name))

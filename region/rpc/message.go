@@ -72,10 +72,7 @@ type ending struct {
 }
 
 func (e *ending) code(c *coder) {
-	slice(c, &e.gaps, 2, func(c *coder, g *graph.Gap) {
-		c.string(&g.Region)
-		c.string(&g.Reason)
-	})
+	slice(c, &e.gaps, 2, codeGap)
 	c.bool(&e.late)
 }
 
@@ -164,6 +161,12 @@ func codeLegQuestion(c *coder, q *graph.LegQuestion) {
 func codePage(c *coder, p *graph.Page) {
 	slice(c, &p.IDs, idSize, codeID)
 	c.string(&p.Next)
+	slice(c, &p.Gaps, 2, codeGap)
+}
+
+func codeGap(c *coder, g *graph.Gap) {
+	c.string(&g.Region)
+	c.string(&g.Reason)
 }
 
 func codeName(c *coder, n *graph.Name) { value(c, n, graph.AppendName, graph.DecodeName) }

@@ -162,7 +162,8 @@ func serveConflicts(ctx context.Context, v graph.View, c *coder, a *answer) (e e
 	if err := c.end(); err != nil {
 		return e, badQuestion(err)
 	}
-	conflicts, err := v.Conflicts(ctx, q.after, q.limit)
+	conflicts, gaps, err := v.Conflicts(ctx, q.after, q.limit)
+	e.gaps = gaps
 	for i := 0; i < len(conflicts) && err == nil; i++ {
 		err = a.item(func(c *coder) { codeConflict(c, &conflicts[i]) })
 	}

@@ -148,15 +148,15 @@ func (v *view) Find(ctx context.Context, q graph.Query) (graph.Page, error) {
 }
 
 // Conflicts implements graph.View.
-func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, error) {
+func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, []graph.Gap, error) {
 	var body coder
 	(&conflictsQuestion{after, limit}).code(&body)
 	var conflicts []graph.Conflict
-	_, err := many(ctx, v, methodConflicts, body.b, codeConflict, func(c graph.Conflict) error {
+	gaps, err := many(ctx, v, methodConflicts, body.b, codeConflict, func(c graph.Conflict) error {
 		conflicts = append(conflicts, c)
 		return nil
 	})
-	return conflicts, err
+	return conflicts, gaps, err
 }
 
 // Leg implements graph.LegView.

@@ -101,8 +101,8 @@ func sameViews(ctx context.Context, t interface{ Fatalf(string, ...any) }, r *gr
 		same(t, fmt.Sprintf("find %+v", query), p1, p2, err1, err2)
 	}
 
-	c1, err1 := near.Conflicts(ctx, graph.ID{}, 10)
-	c2, err2 := far.Conflicts(ctx, graph.ID{}, 10)
+	c1, _, err1 := near.Conflicts(ctx, graph.ID{}, 10)
+	c2, _, err2 := far.Conflicts(ctx, graph.ID{}, 10)
 	same(t, "conflicts", c1, c2, err1, err2)
 
 	q := graph.LegQuestion{Direction: graph.Direction(r.IntN(3)), Granularity: graph.Granularity(r.IntN(3)), Depth: 1 + r.IntN(5), Enough: r.IntN(20), Details: r.IntN(2) == 0}
