@@ -85,8 +85,13 @@ func (g *Gateway) Status(ctx context.Context) []api.RegionStatus {
 			if m, ok := st.Marks[r.Name]; ok {
 				list[i].Position, list[i].Revision = m.Position, m.Revision
 			}
-			if st.Lag == 0 {
-				list[i].Lag = 0
+			// What it has applied and this gateway has not heard of yet may have
+			// names that cross.
+			if list[i].Lag = st.Lag; r.Mark.Position < list[i].Position {
+				list[i].Lag = -1
+				if !r.Heard.IsZero() {
+					list[i].Lag = max(st.Lag, time.Since(r.Heard))
+				}
 			}
 		})
 	}

@@ -16,6 +16,9 @@ func TestAGatewayIsReadyOnceItHasReadTheRegionsThatAreUp(t *testing.T) {
 	if f := g.follower("eu"); !f.isWhole() {
 		t.Error("it says that it is ready before it has read region eu")
 	}
+	if st := g.Status(t.Context()); len(st) != 2 || !st[0].Healthy || st[0].Lag != 0 {
+		t.Errorf("status %+v: want eu well and not behind", st)
+	}
 	if f := g.follower("us"); f.isWhole() || !f.fails() {
 		t.Error("region us seems to be read, though it is down")
 	}

@@ -203,10 +203,7 @@ func (s *server) answerGateways(mux *http.ServeMux) (err error) {
 	s.asked, err = rpc.NewHandler(rpc.HandlerOptions{Region: s.c.Region, Reader: s.node, Log: s.log, Status: func(context.Context) (rpc.Status, error) {
 		st := s.node.Status()
 		head, _ := s.node.Head()
-		status := rpc.Status{Region: st.Region, Epoch: head.Cursor.Epoch, Marks: map[string]graph.Mark{st.Region: st.Mark}, Healthy: st.Trouble == nil && st.Intake == nil}
-		if st.Last > st.Mark.Position {
-			status.Lag = st.Last - st.Mark.Position
-		}
+		status := rpc.Status{Region: st.Region, Epoch: head.Cursor.Epoch, Marks: map[string]graph.Mark{st.Region: st.Mark}, Lag: st.Lag, Healthy: st.Trouble == nil && st.Intake == nil}
 		if err := cmp.Or(st.Trouble, st.Intake); err != nil {
 			status.Trouble = err.Error()
 		}

@@ -80,7 +80,7 @@ func (s *Status) code(c *coder) {
 	c.string(&s.Region)
 	c.string(&s.Epoch)
 	codeMarks(c, &s.Marks)
-	c.uint(&s.Lag)
+	number(c, &s.Lag)
 	c.bool(&s.Healthy)
 	c.string(&s.Trouble)
 }

@@ -106,8 +106,8 @@ type Status struct {
 	// Epoch is that of the region's change stream; empty where it has none.
 	Epoch string
 	Marks map[string]graph.Mark
-	// Lag is how many acknowledged entries wait to be applied.
-	Lag uint64
+	// Lag is how long the oldest acknowledged entry has waited to be applied.
+	Lag time.Duration
 	// Healthy: it takes in and applies. Otherwise Trouble says what hinders it.
 	Healthy bool
 	Trouble string
