@@ -30,12 +30,11 @@ func (r *run) freshness(ctx context.Context) error {
 		var failed error
 		const every, sampled = time.Millisecond, 25
 		end := time.Now().Add(time.Duration(3*r.Seconds) * time.Second)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
 		n := 0
+		began := time.Now()
 		busy := make(chan struct{}, 64)
 		for time.Now().Before(end) {
-			<-tick.C
+			time.Sleep(time.Until(began.Add(time.Duration(n) * every)))
 			n++
 			k := n
 			busy <- struct{}{}

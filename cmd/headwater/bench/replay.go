@@ -38,15 +38,13 @@ func (r *run) replay(ctx context.Context) error {
 		var mu sync.Mutex // guards both below
 		var seen [parts][]time.Duration
 		var failed []error
-		tick := time.NewTicker(every)
-		defer tick.Stop()
 		var wg sync.WaitGroup
 		busy := make(chan struct{}, 256)
 		began := time.Now()
 		sent := 0
 		for ; sent < dayChanges; sent++ {
 			select {
-			case <-tick.C:
+			case <-time.After(time.Until(began.Add(time.Duration(sent) * every))):
 			case <-ctx.Done():
 				wg.Wait()
 				return ctx.Err()
