@@ -71,7 +71,8 @@ func (m *mentions) add(con *Contribution, version []uint64, c *Change) error {
 func (c *Change) index(old, next *Contribution) error {
 	was, is := old.versions(), next.versions()
 	same := func(a []uint64) func([]uint64) bool { return func(b []uint64) bool { return slices.Equal(a, b) } }
-	gone := slices.ContainsFunc(was, func(v []uint64) bool { return !slices.ContainsFunc(is, same(v)) })
+	gone := slices.ContainsFunc(was, func(v []uint64) bool { return !slices.ContainsFunc(is, same(v)) }) ||
+		len(next.Record.Runs) == 0 && len(old.Record.Runs) > 0
 	if !gone && len(was) == len(is) {
 		return nil
 	}
@@ -83,6 +84,7 @@ func (c *Change) index(old, next *Contribution) error {
 	}
 	var before map[ID]bool
 	if gone {
+		m.subject(old)
 		before = maps.Clone(m.nodes)
 		clear(m.nodes)
 	}
@@ -95,12 +97,22 @@ func (c *Change) index(old, next *Contribution) error {
 		}
 	}
 	if gone {
+		m.subject(next)
 		c.Index = c.Index[:0]
 		c.mention(before, m.nodes, true)
 		c.mention(m.nodes, before, false)
 	}
 	c.sortIndex()
 	return nil
+}
+
+// subject adds the subject of a contribution that has runs: it is spoken of
+// although none of them may count any more.
+func (m *mentions) subject(con *Contribution) {
+	id := m.ids.of(con.Record.Subject)
+	if _, ok := m.nodes[id]; !ok && len(con.Record.Runs) > 0 {
+		m.nodes[id] = false
+	}
 }
 
 // mention notes what one set of nodes has and another has not.

@@ -18,7 +18,7 @@ func (v *view) Says(ctx context.Context, subjects []ID, emit func(Said) error) (
 	}
 	slices.SortFunc(keys, Key.Compare)
 	keys = slices.Compact(keys)
-	if v.topology == nil {
+	if v.topology == nil || v.costly() {
 		return nil, v.raw.Contributions(ctx, keys, func(c *Contribution) error {
 			said, err := c.At(v.at)
 			if err != nil {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -17,9 +18,11 @@ type Raw interface {
 	// Names emits the names that are known among ids. Of a column it may give
 	// the path alone.
 	Names(ctx context.Context, ids []ID, emit func(ID, Name) error) error
-	// Flows emits the current rows of names. whole adds the rows of the
-	// columns of each, or of its fans. The slice is the caller's only until emit returns.
-	Flows(ctx context.Context, layer Layer, dir Direction, names []ID, whole bool, emit func(node ID, by Key, to []Target) error) error
+	// Flows emits the current rows of names in a layer and a direction. Whole
+	// adds the rows of the columns of each, or of its fans; rows that CoarseOnly
+	// does not want may come or not. Nothing else that is asked for counts. The
+	// slice is the caller's only until emit returns.
+	Flows(ctx context.Context, f Ask, names []ID, emit func(node ID, by Key, to []Target) error) error
 	// Pieces emits what is currently said of names. Of pieces that differ
 	// only in who says them the newest is enough.
 	Pieces(ctx context.Context, names []ID, emit func(ID, Piece) error) error
@@ -66,6 +69,25 @@ type Quick interface {
 	// there; size is in bytes. Both may be used by many at once.
 	Remembered(key uint64) (value any, ok bool)
 	Remember(key uint64, value any, size int)
+}
+
+// Ahead is what a Raw may have besides that is far away: it reads at once what
+// is going to be asked of many nodes.
+type Ahead interface {
+	// Costly reports whether it is.
+	Costly() bool
+	// Ahead returns a Raw that has what the Reading says, and asks r for the
+	// rest. It need not be closed.
+	Ahead(ctx context.Context, r Reading) (Raw, error)
+}
+
+// A Reading says what View.Nodes is going to read: of Names all that is known
+// of them, and of them and of Extras what Want says. Nodes are what the names
+// stand for. Past: it reads who speaks of names, and not what is said now.
+type Reading struct {
+	Names, Extras, Nodes []ID
+	Want                 Want
+	Past                 bool
 }
 
 // NewView makes a View of an engine's rows, as of a time or Forever. The View
@@ -248,7 +270,7 @@ func (v *view) hops(ctx context.Context, frontier []ID, f Ask, emit func([]Flow)
 // derived ones for the past.
 func (v *view) rows(ctx context.Context, f Ask, names []ID, emit func(ID, Key, []Target) error) error {
 	if v.at == Forever {
-		return v.raw.Flows(ctx, f.Layer, f.Dir, names, f.Whole, emit)
+		return v.raw.Flows(ctx, f, names, emit)
 	}
 	bases := make([]ID, len(names))
 	wanted := make(map[ID]bool, len(names))
@@ -256,7 +278,7 @@ func (v *view) rows(ctx context.Context, f Ask, names []ID, emit func(ID, Key, [
 		bases[i] = n.Base()
 		wanted[n] = true
 	}
-	return v.speakers(ctx, bases, func(base ID, d *derived) error {
+	return v.speakers(ctx, v.raw, bases, func(base ID, d *derived) error {
 		by := d.said.Record.Key()
 		for _, row := range slices.SortedFunc(maps.Keys(d.rows.Flows), Row.Compare) {
 			if row.Layer != f.Layer || row.Dir != f.Dir || row.Node.Base() != base || !wanted[row.Node] && (!f.Whole || !wanted[base]) {
@@ -272,49 +294,71 @@ func (v *view) rows(ctx context.Context, f Ask, names []ID, emit func(ID, Key, [
 
 // speakers emits what is said, at the time of the view, by each contribution
 // that speaks of names.
-func (v *view) speakers(ctx context.Context, names []ID, emit func(name ID, d *derived) error) error {
+func (v *view) speakers(ctx context.Context, raw Raw, names []ID, emit func(name ID, d *derived) error) error {
 	slices.SortFunc(names, ID.Compare)
 	type pair struct {
 		name ID
 		by   Key
 	}
 	var pairs []pair
-	err := v.raw.Speakers(ctx, slices.Compact(names), func(name ID, k Key) error {
+	err := raw.Speakers(ctx, slices.Compact(names), func(name ID, k Key) error {
 		pairs = append(pairs, pair{name, k})
 		return ctx.Err()
 	})
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
-		d, err := v.derive(ctx, p.by)
+	for some := range slices.Chunk(pairs, deriveAtOnce) {
+		keys := make([]Key, len(some))
+		for i, p := range some {
+			keys[i] = p.by
+		}
+		said, err := v.derive(ctx, keys)
 		if err != nil {
 			return err
 		}
-		if err := emit(p.name, d); err != nil {
-			return err
+		for _, p := range some {
+			d := said[p.by]
+			if d == nil {
+				d = &derived{} // there is no such contribution any more
+			}
+			if err := emit(p.name, d); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (v *view) derive(ctx context.Context, k Key) (*derived, error) {
+// deriveAtOnce is how many contributions are read at once.
+const deriveAtOnce = 500
+
+// derive returns what contributions say at the time of the view; those that
+// there are.
+func (v *view) derive(ctx context.Context, keys []Key) (map[Key]*derived, error) {
+	said := make(map[Key]*derived, len(keys))
+	var missing []Key
 	v.mu.Lock()
-	d := v.derived[k]
+	for _, k := range keys {
+		if d := v.derived[k]; d != nil {
+			said[k] = d
+		} else {
+			missing = append(missing, k)
+		}
+	}
 	v.mu.Unlock()
-	if d != nil {
-		return d, nil
+	if len(missing) == 0 {
+		return said, ctx.Err()
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	d = &derived{}
-	err := v.raw.Contributions(ctx, []Key{k}, func(c *Contribution) (err error) {
+	slices.SortFunc(missing, Key.Compare)
+	err := v.raw.Contributions(ctx, slices.Compact(missing), func(c *Contribution) (err error) {
+		d := &derived{}
 		d.said, err = c.At(v.at)
 		if err == nil && d.said.Content != nil {
 			d.rows = Derive(c.Record.Subject, c.Record.Origin, d.said.Content)
 		}
-		return err
+		said[c.Record.Key()] = d
+		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
 		return nil, err
@@ -324,6 +368,10 @@ func (v *view) derive(ctx context.Context, k Key) (*derived, error) {
 	if len(v.derived) >= keepDerived {
 		clear(v.derived)
 	}
-	v.derived[k] = d
-	return d, nil
+	for _, k := range missing {
+		if d := said[k]; d != nil {
+			v.derived[k] = d
+		}
+	}
+	return said, nil
 }

@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-func (v *view) pieces(ctx context.Context, names []ID, emit func(ID, Piece) error) error {
+func (v *view) pieces(ctx context.Context, raw Raw, names []ID, emit func(ID, Piece) error) error {
 	if v.at == Forever {
-		return v.raw.Pieces(ctx, names, emit)
+		return raw.Pieces(ctx, names, emit)
 	}
-	return v.speakers(ctx, slices.Clone(names), func(name ID, d *derived) error {
+	return v.speakers(ctx, raw, slices.Clone(names), func(name ID, d *derived) error {
 		for _, p := range d.rows.Pieces {
 			if p.Node != name {
 				continue
@@ -27,7 +27,7 @@ func (v *view) pieces(ctx context.Context, names []ID, emit func(ID, Piece) erro
 	})
 }
 
-func (v *view) named(ctx context.Context, names []ID) ([]NamedRow, error) {
+func (v *view) named(ctx context.Context, raw Raw, names []ID) ([]NamedRow, error) {
 	var rows []NamedRow
 	add := func(r NamedRow) error {
 		rows = append(rows, r)
@@ -35,11 +35,11 @@ func (v *view) named(ctx context.Context, names []ID) ([]NamedRow, error) {
 	}
 	if v.at == Forever {
 		for _, n := range names {
-			if err := v.raw.Named(ctx, n, add); err != nil {
+			if err := raw.Named(ctx, n, add); err != nil {
 				return nil, err
 			}
 		}
-	} else if err := v.speakers(ctx, slices.Clone(names), func(name ID, d *derived) error {
+	} else if err := v.speakers(ctx, raw, slices.Clone(names), func(name ID, d *derived) error {
 		for _, r := range d.rows.Named {
 			if r.Column.Base() == name {
 				rows = append(rows, r)
@@ -67,22 +67,66 @@ func (v *view) Nodes(ctx context.Context, ids []ID, want Want, emit func(Node) e
 			groups[node.Base()] = append(g, node)
 		}
 	}
-	for _, base := range slices.SortedFunc(maps.Keys(groups), ID.Compare) {
-		if err := v.group(ctx, base, groups[base], want, emit); err != nil {
+	bases := slices.SortedFunc(maps.Keys(groups), ID.Compare)
+	for some := range slices.Chunk(bases, nodesAhead) {
+		raw, err := v.ahead(ctx, some, want)
+		if err != nil {
 			return nil, err
+		}
+		for _, base := range some {
+			if err := v.group(ctx, raw, base, groups[base], want, emit); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return nil, nil
 }
 
+// nodesAhead is of how many nodes an Ahead reads at once.
+const nodesAhead = 500
+
+// ahead returns what nodes are read from: the engine's rows, or, where it is
+// costly to read them one by one, what there is of all of them.
+func (v *view) ahead(ctx context.Context, bases []ID, want Want) (Raw, error) {
+	if !v.costly() {
+		return v.raw, nil
+	}
+	r := Reading{Past: v.at != Forever, Want: want}
+	for _, base := range bases {
+		names, err := v.names(base)
+		if err != nil {
+			return nil, err
+		}
+		r.Nodes = append(r.Nodes, base)
+		if v.topology != nil {
+			if k, ok := v.remembered(base, names); ok && k != nil {
+				r.Extras = append(r.Extras, names...)
+				continue
+			}
+		}
+		r.Names = append(r.Names, names...)
+	}
+	raw, err := v.raw.(Ahead).Ahead(ctx, r)
+	if err == nil && r.Past { // what they said then is kept
+		err = v.speakers(ctx, raw, slices.Clone(r.Names), func(ID, *derived) error { return nil })
+	}
+	return raw, err
+}
+
+// costly reports whether reading many things one by one takes long.
+func (v *view) costly() bool {
+	a, ok := v.raw.(Ahead)
+	return ok && a.Costly()
+}
+
 // group emits a data store or process, and columns of it, of which ids are
 // wanted.
-func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit func(Node) error) error {
+func (v *view) group(ctx context.Context, raw Raw, base ID, ids []ID, want Want, emit func(Node) error) error {
 	names, err := v.names(base)
 	if err != nil {
 		return err
 	}
-	known, err := v.known(ctx, base, names)
+	known, err := v.known(ctx, raw, base, names)
 	if err != nil || known == nil {
 		return err
 	}
@@ -92,7 +136,7 @@ func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit fun
 			continue
 		}
 		if !id.IsColumn() && want&(WantSeen|WantPartitions) != 0 {
-			if err := v.extras(ctx, &node, names, want); err != nil {
+			if err := extras(ctx, raw, &node, names, want); err != nil {
 				return err
 			}
 		}
@@ -105,21 +149,28 @@ func (v *view) group(ctx context.Context, base ID, ids []ID, want Want, emit fun
 
 // known returns what is known of a node under all of its names; nil where
 // there is no such node. It is made once for a state of what is said of them.
-func (v *view) known(ctx context.Context, base ID, names []ID) (*nodeFacts, error) {
-	var key uint64
-	if v.topology != nil {
-		key = v.stamp(base, names)
-		if kept, ok := v.quick.Remembered(key); ok {
-			if k, ok := kept.(*nodeFacts); ok && k.base == base {
-				return k, nil
-			}
-		}
+func (v *view) known(ctx context.Context, raw Raw, base ID, names []ID) (*nodeFacts, error) {
+	if v.topology == nil {
+		return v.learn(ctx, raw, base, names)
 	}
-	k, err := v.learn(ctx, base, names)
-	if err == nil && k != nil && v.topology != nil {
-		v.quick.Remember(key, k, k.size())
+	if k, ok := v.remembered(base, names); ok {
+		return k, nil
+	}
+	k, err := v.learn(ctx, raw, base, names)
+	if err == nil && k != nil {
+		v.quick.Remember(v.stamp(base, names), k, k.size())
 	}
 	return k, err
+}
+
+// remembered returns what is remembered of a node, where there is a topology.
+func (v *view) remembered(base ID, names []ID) (*nodeFacts, bool) {
+	kept, ok := v.quick.Remembered(v.stamp(base, names))
+	if !ok {
+		return nil, false
+	}
+	k, ok := kept.(*nodeFacts)
+	return k, ok && k.base == base
 }
 
 // stamp is a number that is another when what is said of any of names is, or
@@ -134,10 +185,10 @@ func (v *view) stamp(base ID, names []ID) uint64 {
 }
 
 // learn reads what is known of a node.
-func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, error) {
+func (v *view) learn(ctx context.Context, raw Raw, base ID, names []ID) (*nodeFacts, error) {
 	k := &nodeFacts{base: base}
 	found := false
-	if err := v.raw.Names(ctx, names, func(id ID, n Name) error {
+	if err := raw.Names(ctx, names, func(id ID, n Name) error {
 		if id == base {
 			k.name, found = n, true
 		} else {
@@ -149,7 +200,7 @@ func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, erro
 	}
 	slices.SortFunc(k.aliases, Name.Compare)
 	var pieces []Piece
-	if err := v.pieces(ctx, names, func(name ID, p Piece) error {
+	if err := v.pieces(ctx, raw, names, func(name ID, p Piece) error {
 		if name != base {
 			p.Facts.Display = "" // of another name
 		}
@@ -160,18 +211,18 @@ func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, erro
 	}
 	if len(pieces) == 0 {
 		// Names outlive what spoke of them; nodes don't.
-		if spoken, err := v.spoken(ctx, names); err != nil || !spoken {
+		if spoken, err := spoken(ctx, raw, names); err != nil || !spoken {
 			return nil, err
 		}
 	}
 	k.facts, k.updated = MergePieces(pieces)
 	var err error
-	if k.deleted, err = v.deleted(ctx, base); err != nil {
+	if k.deleted, err = v.deleted(ctx, raw, base); err != nil {
 		return nil, err
 	}
 	var named []NamedRow
 	if base.Kind() == DataStoreKind {
-		if named, err = v.named(ctx, names); err != nil {
+		if named, err = v.named(ctx, raw, names); err != nil {
 			return nil, err
 		}
 	}
@@ -180,8 +231,8 @@ func (v *view) learn(ctx context.Context, base ID, names []ID) (*nodeFacts, erro
 }
 
 // spoken reports whether any contribution speaks, or spoke, of one of names.
-func (v *view) spoken(ctx context.Context, names []ID) (bool, error) {
-	err := v.raw.Speakers(ctx, names, func(ID, Key) error { return errStop })
+func spoken(ctx context.Context, raw Raw, names []ID) (bool, error) {
+	err := raw.Speakers(ctx, names, func(ID, Key) error { return errStop })
 	if errors.Is(err, errStop) {
 		return true, nil
 	}
@@ -192,11 +243,11 @@ func (v *view) spoken(ctx context.Context, names []ID) (bool, error) {
 var errStop = errors.New("seen enough")
 
 // extras fills in what changes with every run.
-func (v *view) extras(ctx context.Context, node *Node, names []ID, want Want) error {
+func extras(ctx context.Context, raw Raw, node *Node, names []ID, want Want) error {
 	created := map[string]int64{}
 	for _, n := range names {
 		if want&WantSeen != 0 {
-			seen, err := v.raw.Seen(ctx, n)
+			seen, err := raw.Seen(ctx, n)
 			if err != nil {
 				return err
 			}
@@ -210,7 +261,7 @@ func (v *view) extras(ctx context.Context, node *Node, names []ID, want Want) er
 			}
 		}
 		if want&WantPartitions != 0 {
-			if err := v.raw.Partitions(ctx, n, func(p Partition) error {
+			if err := raw.Partitions(ctx, n, func(p Partition) error {
 				if at, ok := created[p.Name]; !ok || p.Created < at {
 					created[p.Name] = p.Created
 				}
@@ -228,7 +279,7 @@ func (v *view) extras(ctx context.Context, node *Node, names []ID, want Want) er
 }
 
 // deleted returns since when a node has been deleted, or 0.
-func (v *view) deleted(ctx context.Context, base ID) (int64, error) {
+func (v *view) deleted(ctx context.Context, raw Raw, base ID) (int64, error) {
 	if base.Kind() == DataStoreKind {
 		life, err := v.raw.Life(base)
 		if err != nil {
@@ -241,7 +292,7 @@ func (v *view) deleted(ctx context.Context, base ID) (int64, error) {
 	}
 	var deleted int64
 	alive := false
-	err := v.raw.Records(ctx, base, func(r *Record) error {
+	err := raw.Records(ctx, base, func(r *Record) error {
 		at := r.DeletedAt()
 		alive = alive || at == 0 || at > v.at
 		deleted = max(deleted, at)

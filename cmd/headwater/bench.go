@@ -68,7 +68,7 @@ func regionForBench(dir, name string) (*bench.Server, error) {
 
 func runForBench(c config, dir string) (*bench.Server, error) {
 	c.Listen, c.Data, c.MinFree = "127.0.0.1:0", dir, 64<<20
-	s, err := open(c, slog.New(slog.DiscardHandler))
+	s, err := open(context.Background(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

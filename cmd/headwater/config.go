@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type config struct {
 	Listen    string    `yaml:"listen"`
 	Data      string    `yaml:"data"`
 	Region    string    `yaml:"region"`
+	Store     string    `yaml:"store"`
+	Init      truth     `yaml:"init"`
 	Token     string    `yaml:"token"`
 	Cluster   string    `yaml:"clusterToken"`
 	Kafka     string    `yaml:"kafka"`
@@ -32,10 +35,13 @@ type config struct {
 	Retention duration  `yaml:"retention"`
 	MinFree   size      `yaml:"minFree"`
 	Cache     size      `yaml:"cache"`
-	Answers   size      `yaml:"answers"`
-	Timeout   duration  `yaml:"timeout"`
-	LogLevel  string    `yaml:"logLevel"`
-	Aliases   []struct {
+	// FlowMemory 0 is that of the store: all that it takes, or with NebulaGraph
+	// 4 GiB.
+	FlowMemory size     `yaml:"flowMemory"`
+	Answers    size     `yaml:"answers"`
+	Timeout    duration `yaml:"timeout"`
+	LogLevel   string   `yaml:"logLevel"`
+	Aliases    []struct {
 		From name `yaml:"from"`
 		To   name `yaml:"to"`
 	} `yaml:"aliases"`
@@ -164,10 +170,15 @@ func configure(f *flag.FlagSet, c configuration) func() error {
 		if def := s.value.String(); def != "" {
 			help += fmt.Sprintf(" (default %q)", def)
 		}
-		f.Func(s.flag, help, func(v string) error {
+		take := func(v string) error {
 			values[s.flag] = v
 			return s.value.Set(v)
-		})
+		}
+		if _, ok := s.value.(*truth); ok {
+			f.BoolFunc(s.flag, help, take)
+		} else {
+			f.Func(s.flag, help, take)
+		}
 	}
 	return func() error {
 		if *file != "" {
@@ -208,11 +219,14 @@ func (c *config) check() error {
 		return errors.New("cache: it is 0; the store needs some memory")
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout: it is %s; a query needs some time", c.Timeout.String())
+	case bool(c.Init) && c.Store == "":
+		return errors.New("init: it makes the space of a store; there is none")
 	case c.MinFree == 0:
 		c.MinFree = -1
 	}
 	rules := c.rules()
-	return cmp.Or(c.TLS.check(), rules.Check(), c.tableNames().Check())
+	_, _, err := c.nebulaOptions()
+	return cmp.Or(err, c.TLS.check(), rules.Check(), c.tableNames().Check())
 }
 
 type setting struct {
@@ -225,11 +239,14 @@ func (c *config) settings() []setting {
 		{"listen", "`address` to listen on", (*text)(&c.Listen)},
 		{"data", "`folder` for the data; it is made where it is not there", (*text)(&c.Data)},
 		{"region", "`name` of the region", (*text)(&c.Region)},
+		{"store", "`URL` of the NebulaGraph that keeps the large part of the graph, nebula://user:password@host:9669,host2:9669/space; without it all is in the data folder", (*text)(&c.Store)},
+		{"init", "make the space of the store, and what is new in its schema, where they are not there", &c.Init},
 		{"token", "`token` that intake wants as Authorization: Bearer; none is wanted where it is empty", (*text)(&c.Token)},
 		{"retention", "how long closed versions are kept, as a `duration` like 90d; -1d is forever", &c.Retention},
 		{"min-free", "free disk space below which nothing is taken in, as a `size` like 1GiB", &c.MinFree},
 		{"answers", "memory for answers that are given again as long as they hold, as a `size`; 0 keeps none", &c.Answers},
 		{"cache", "memory for what the store keeps at hand, as a `size`; the flows themselves are in memory besides, some 80 bytes each", &c.Cache},
+		{"flow-memory", "memory that flows may take, as a `size`: where all of them take more they are read from the store; 0 is no bound, and 4GiB with NebulaGraph", &c.FlowMemory},
 		{"timeout", "the longest that a query may take, as a `duration`", &c.Timeout},
 		{"log-level", "what is logged: debug, info, warn or error (`level`)", (*text)(&c.LogLevel)},
 	}
@@ -247,6 +264,25 @@ func kafkaSettings(brokers, topic *string) []setting {
 		{"kafka", "`brokers` (host:port, with commas between) that carry the stream of changes; without any the region serves it itself", (*text)(brokers)},
 		{"kafka-topic", "what the `topics` begin with: there is one of each region, TOPIC.REGION, of one partition", (*text)(topic)},
 	}
+}
+
+// A truth is set or not.
+type truth bool
+
+func (t *truth) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return fmt.Errorf("%q is not true or false", s)
+	}
+	*t = truth(v)
+	return nil
+}
+
+func (t *truth) String() string {
+	if *t {
+		return "true"
+	}
+	return ""
 }
 
 type text string

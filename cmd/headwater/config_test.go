@@ -51,13 +51,23 @@ region: eu
 retention: 30d
 minFree: 5GiB
 logLevel: debug
+store: nebula://file/graph
+init: true
+flowMemory: 2GiB
 `
 	t.Setenv("HEADWATER_DATA", "from-env")
 	t.Setenv("HEADWATER_REGION", "us")
 	t.Setenv("HEADWATER_MIN_FREE", "7MiB")
 	t.Setenv("HEADWATER_LOG_LEVEL", "") // counts as none
+	t.Setenv("HEADWATER_STORE", "nebula://root:secret@environment/graph")
 	c, err := readConfig(t, file, "--region", "ap", "--cache", "64MiB")
 	if err != nil || c.Listen != "127.0.0.1:1" || c.Data != "from-env" || c.Region != "ap" || c.Retention.String() != "30d" || c.MinFree.String() != "7MiB" || c.Cache.String() != "64MiB" || c.LogLevel != "debug" {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if o, ok, err := c.nebulaOptions(); err != nil || !ok || o.Addresses[0] != "environment:9669" || o.Password != "secret" || o.Space != "graph" || o.Region != "ap" || !o.Init || c.FlowMemory != 2<<30 {
+		t.Errorf("%v, %v, %+v, flows in %s", err, ok, o, c.FlowMemory.String())
+	}
+	if c, err = readConfig(t, file, "--init=false", "--store", ""); err != nil || c.Init || c.Store != "" {
 		t.Errorf("%v, %+v", err, c)
 	}
 	// What a flag makes good was never wrong.

@@ -20,6 +20,7 @@ func demoCommand(out, log io.Writer) func(*flag.FlagSet) func(context.Context, [
 		d := demo{out: out, log: log, now: time.Now}
 		f.StringVar(&d.listen, "listen", defaultConfig().Listen, "`address` to listen on")
 		f.StringVar(&d.data, "data", "", "`folder` for the data, which is kept; without one the data is gone at the end")
+		f.StringVar(&d.store, "store", "", "`URL` of a NebulaGraph that keeps the large part of the graphs, nebula://user:password@host:9669,host2:9669/space; each region makes a space whose name begins so")
 		return func(ctx context.Context, args []string) error {
 			if len(args) > 0 {
 				return errUsage
@@ -34,7 +35,9 @@ type demo struct {
 	listen string
 	// data is a folder that is kept. Empty: one is made, and removed at the
 	// end.
-	data     string
+	data string
+	// store is the URL of a NebulaGraph. Empty: all is in the folder.
+	store    string
 	out, log io.Writer
 	now      func() time.Time
 	// up, where it is set, is called once all can be asked.
@@ -59,8 +62,18 @@ func (d *demo) run(ctx context.Context) (err error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	p := &demoPlatform{dir: dir, log: logger, logTo: d.log, regions: map[string]*demoRegion{}}
-	defer func() { err = errors.Join(err, p.close()) }()
+	p := &demoPlatform{dir: dir, store: d.store, passing: d.data == "", log: logger, logTo: d.log, regions: map[string]*demoRegion{}}
+	defer func() {
+		// What is in the way of its beginning is in the way of its end.
+		if closed := p.close(); err == nil {
+			err = closed
+		}
+	}()
+	if d.store != "" {
+		if _, err := fmt.Fprintln(d.out, "NebulaGraph takes up to half a minute until its new spaces can be used."); err != nil {
+			return err
+		}
+	}
 	began := d.now()
 	events, err := p.open(ctx, d.listen, began)
 	if err == nil {

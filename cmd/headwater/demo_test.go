@@ -88,7 +88,34 @@ func TestTheDemoAnswersItsQuestion(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	var out bytes.Buffer
 	base, stop := demoForTest(t, &demo{out: &out})
+	checkQuestion(t, base)
 
+	fetch(t, base+"/healthz", "ok")
+	fetch(t, base+"/readyz", "ok g1")
+	fetch(t, base+"/metrics", `headwater_region_followed{region="us"} 1`)
+	fetch(t, base+"/graphiql/", "<html")
+	fetch(t, base+"/graphql?query="+url.QueryEscape(shop.Question), `"net_revenue"`) // as the printed curl asks
+	for _, want := range []string{base + "/graphiql", "83 tasks", "550 events", "internal.report.daily_revenue#net_revenue", "--server " + base} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the demo does not say %q:\n%s", want, &out)
+		}
+	}
+
+	if err := stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(tmp, "*")); err != nil || len(left) > 0 {
+		t.Errorf("the demo leaves %q, %v", left, err)
+	}
+	if res, err := http.Get(base + "/healthz"); err == nil {
+		_ = res.Body.Close()
+		t.Errorf("it still answers: %s", res.Status)
+	}
+}
+
+// checkQuestion asks a demo shop.Question.
+func checkQuestion(t *testing.T, base string) {
+	t.Helper()
 	var a upstream
 	if code := ask(t, base, shop.Question, nil, &a); code != "" {
 		t.Fatalf("the question gives %s", code)
@@ -129,28 +156,6 @@ func TestTheDemoAnswersItsQuestion(t *testing.T) {
 	}
 	if !a.Lineage.Complete || len(a.Lineage.Nodes) != 42 || len(a.Lineage.Edges) != 43 {
 		t.Errorf("%d nodes, %d edges, complete %v", len(a.Lineage.Nodes), len(a.Lineage.Edges), a.Lineage.Complete)
-	}
-
-	fetch(t, base+"/healthz", "ok")
-	fetch(t, base+"/readyz", "ok g1")
-	fetch(t, base+"/metrics", `headwater_region_followed{region="us"} 1`)
-	fetch(t, base+"/graphiql/", "<html")
-	fetch(t, base+"/graphql?query="+url.QueryEscape(shop.Question), `"net_revenue"`) // as the printed curl asks
-	for _, want := range []string{base + "/graphiql", "83 tasks", "550 events", "internal.report.daily_revenue#net_revenue", "--server " + base} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the demo does not say %q:\n%s", want, &out)
-		}
-	}
-
-	if err := stop(); err != nil {
-		t.Errorf("stop: %v", err)
-	}
-	if left, err := filepath.Glob(filepath.Join(tmp, "*")); err != nil || len(left) > 0 {
-		t.Errorf("the demo leaves %q, %v", left, err)
-	}
-	if res, err := http.Get(base + "/healthz"); err == nil {
-		_ = res.Body.Close()
-		t.Errorf("it still answers: %s", res.Status)
 	}
 }
 

@@ -6,17 +6,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"headwater/cmd/headwater/shop"
 	"headwater/gateway/catalog"
 	"headwater/graph"
+	"headwater/graph/nebula"
 	"headwater/ingest"
 	"headwater/ingest/openlineage"
 )
@@ -25,7 +30,11 @@ import (
 // other over the loopback as they would over a network. The catalog is in
 // memory: it is told anew each time.
 type demoPlatform struct {
-	dir      string
+	dir   string
+	store string // URL of a NebulaGraph; empty: all is in dir
+	// passing: the spaces there are of this demo only, and dropped at its end.
+	passing  bool
+	spaces   []nebula.Options
 	log      *slog.Logger
 	logTo    io.Writer
 	gateways []*gatewayServer
@@ -53,12 +62,8 @@ type demoRegion struct {
 func (p *demoPlatform) open(ctx context.Context, listen string, now time.Time) (events int, err error) {
 	ctx, p.stop = context.WithCancel(ctx)
 	p.failed = make(chan error, 8)
-	for _, name := range []string{shop.Apps, shop.Lake, shop.Reports} {
-		c := defaultConfig()
-		c.asRegion, c.Region, c.Listen, c.Data, c.MinFree, c.Cache = true, name, "127.0.0.1:0", filepath.Join(p.dir, name), 64<<20, 64<<20
-		if err := p.start(ctx, &demoRegion{c: c}); err != nil {
-			return 0, err
-		}
+	if err := p.openRegions(ctx); err != nil {
+		return 0, err
 	}
 	if events, err = p.feed(ctx, now); err != nil {
 		return events, err
@@ -70,6 +75,37 @@ func (p *demoPlatform) open(ctx context.Context, listen string, now time.Time) (
 		return events, err
 	}
 	return events, p.followed(ctx)
+}
+
+// openRegions starts the regions, all at once: a space in NebulaGraph takes
+// its time to be made.
+func (p *demoPlatform) openRegions(ctx context.Context) error {
+	store, passing := p.store, ""
+	if p.passing {
+		passing = fmt.Sprintf("_%08x", rand.Uint32())
+	}
+	var configs []config
+	for _, name := range []string{shop.Apps, shop.Lake, shop.Reports} {
+		c := defaultConfig()
+		c.asRegion, c.Region, c.Listen, c.Data, c.MinFree, c.Cache = true, name, "127.0.0.1:0", filepath.Join(p.dir, name), 64<<20, 64<<20
+		if store != "" {
+			base, query, _ := strings.Cut(store, "?")
+			c.Store, c.Init = base+"_"+name+passing+"?"+query, true
+			o, _, err := c.nebulaOptions()
+			if err != nil {
+				return err
+			}
+			if p.passing {
+				p.spaces = append(p.spaces, o)
+			}
+		}
+		configs = append(configs, c)
+	}
+	var starting errgroup.Group
+	for _, c := range configs {
+		starting.Go(func() error { return p.start(ctx, &demoRegion{c: c}) })
+	}
+	return starting.Wait()
 }
 
 // followed waits until each gateway follows each region.
@@ -84,7 +120,7 @@ func (p *demoPlatform) followed(ctx context.Context) error {
 
 // start starts a region; it answers when start returns.
 func (p *demoPlatform) start(ctx context.Context, r *demoRegion) (err error) {
-	if r.server, err = open(r.c, p.log); err != nil {
+	if r.server, err = open(ctx, r.c, p.log); err != nil {
 		return fmt.Errorf("start region %s: %w", r.c.Region, err)
 	}
 	r.c.Listen = r.server.ln.Addr().String() // as it was, when it is started again
@@ -320,10 +356,18 @@ func (p *demoPlatform) close() error {
 		p.stop()
 	}
 	p.running.Wait()
+	var errs []error
+	for _, o := range p.spaces {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if err := nebula.Drop(ctx, o); err != nil {
+			errs = append(errs, fmt.Errorf("drop space %s, which nobody needs any more: %w", o.Space, err))
+		}
+		cancel()
+	}
 	select {
 	case err := <-p.failed:
-		return err
+		errs = append(errs, err)
 	default:
-		return nil
 	}
+	return errors.Join(errs...)
 }

@@ -94,7 +94,7 @@ func newIntake(b *testing.B) *intakeServer {
 	b.Helper()
 	c := defaultConfig()
 	c.Listen, c.Data, c.MinFree = "127.0.0.1:0", b.TempDir(), -1
-	s, err := open(c, slog.New(slog.DiscardHandler))
+	s, err := open(b.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

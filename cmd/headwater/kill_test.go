@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -19,7 +20,6 @@ import (
 
 	"headwater/graph"
 	"headwater/graph/graphtest"
-	"headwater/graph/pebble"
 	"headwater/region/log"
 )
 
@@ -32,14 +32,19 @@ func TestServerProcess(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	// HEADWATER_STORE and the like hold as they always do.
 	os.Exit(run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--min-free", "0", "--cache", "8MiB"}, os.Stdout, os.Stderr))
 }
 
-// startServer runs a server process and returns its base URL.
-func startServer(t *testing.T, data string) (*exec.Cmd, string) {
+// startServer runs a server process and returns its base URL. Its large rows are
+// in a NebulaGraph where store is the URL of one.
+func startServer(t *testing.T, data, store string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestServerProcess$")
 	cmd.Env = append(os.Environ(), "HEADWATER_TEST_SERVE="+data)
+	if store != "" {
+		cmd.Env = append(cmd.Env, "HEADWATER_STORE="+store, "HEADWATER_INIT=true")
+	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -77,13 +82,25 @@ func TestKilledServersLoseNothingAcknowledgedAndApplyNothingTwice(t *testing.T) 
 	if testing.Short() {
 		rounds = 5
 	}
+	killServers(t, rounds, "")
+}
+
+func TestKilledServersLoseNothingOverNebulaGraph(t *testing.T) {
+	stand := startStandIn(t)
+	killServers(t, 5, "nebula://"+stand.Addr()+"/killed")
+}
+
+// killServers kills a server so many times while clients send to it, and looks
+// at what is there in the end.
+func killServers(t *testing.T, rounds int, store string) {
+	t.Helper()
 	data := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex // guards the three below
 	var acked []acknowledged
 	sent, n := 0, 0
 	for round := range rounds {
-		cmd, url := startServer(t, data)
+		cmd, url := startServer(t, data, store)
 		ctx, cancel := context.WithCancel(context.Background())
 		var clients sync.WaitGroup
 		for range 4 {
@@ -125,15 +142,15 @@ func TestKilledServersLoseNothingAcknowledgedAndApplyNothingTwice(t *testing.T) 
 		cancel()
 		clients.Wait()
 	}
-	checkKilled(t, data, acked)
+	checkKilled(t, data, store, acked)
 	t.Logf("%d rounds, %d events sent, %d acknowledged", rounds, sent, len(acked))
 }
 
 // checkKilled opens what the killed servers left, lets it apply what waits,
 // and looks for what was acknowledged.
-func checkKilled(t *testing.T, data string, acked []acknowledged) {
+func checkKilled(t *testing.T, data, at string, acked []acknowledged) {
 	t.Helper()
-	cmd, url := startServer(t, data)
+	cmd, url := startServer(t, data, at)
 	// What waits may take longer to apply than one request waits: it says so.
 	status := http.StatusGatewayTimeout
 	for range 20 {
@@ -166,7 +183,16 @@ func checkKilled(t *testing.T, data string, acked []acknowledged) {
 	if err := queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := pebble.Open(filepath.Join(data, "graph"), pebble.Options{Region: "local"})
+	checkAcknowledged(t, data, at, acked)
+}
+
+// checkAcknowledged opens the graph of a server that has stopped, and looks for
+// what was acknowledged.
+func checkAcknowledged(t *testing.T, data, at string, acked []acknowledged) {
+	t.Helper()
+	c := defaultConfig()
+	c.Data, c.Store = data, at
+	store, _, err := openStore(t.Context(), &c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ var layout = map[string][]string{
 	"graph/graphtest": {"graph"},
 	"graph/topology":  {"graph"},
 	"graph/pebble":    {"graph", "graph/topology"},
+	"graph/nebula":    {"graph", "graph/pebble", "graph/topology"},
+	// It takes the place of a server in tests, and knows nothing of ours.
+	"graph/nebula/standin": {},
 
 	"ingest":             {"graph"},
 	"ingest/openlineage": {"graph", "ingest"},
@@ -58,6 +61,8 @@ var homes = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":    {"graph/pebble", "region", "region/log"},
 	"github.com/dgraph-io/ristretto/v2":   {"gateway/cache", "graph/pebble"},
 	"github.com/jackc/pgx/v5":             {"cmd/headwater/bench"},
+	"github.com/vesoft-inc/nebula-go/v3":  {"graph/nebula", "graph/nebula/standin"},
+	"github.com/vesoft-inc/fbthrift":      {"graph/nebula", "graph/nebula/standin"},
 	"github.com/99designs/gqlgen":         {"gateway/api"},
 	"github.com/hashicorp/raft":           {"gateway/catalog"},
 	"github.com/hashicorp/raft-boltdb/v2": {"gateway/catalog"},

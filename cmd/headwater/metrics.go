@@ -10,6 +10,7 @@ import (
 
 	"headwater/gateway"
 	"headwater/gateway/cache"
+	"headwater/graph/nebula"
 	"headwater/graph/topology"
 )
 
@@ -124,9 +125,27 @@ func newMetrics(s *server) *metrics {
 			return value(st)
 		}
 	}
+	gauge("headwater_flows_in_memory", "Whether flows are kept in memory; if not, they are read from the store.", func() float64 {
+		if _, ok := s.store.FlowStats(); ok {
+			return 1
+		}
+		return 0
+	})
 	gauge("headwater_flows", "Flows that are kept in memory.", flows(func(st topology.Stats) float64 { return float64(st.Flows) }))
 	gauge("headwater_flow_memory_bytes", "Memory of flows and of the numbers of nodes.", flows(func(st topology.Stats) float64 { return float64(st.FlowBytes + st.NodeBytes) }))
+	m.far(s.far)
 	return m
+}
+
+// far adds what is asked of NebulaGraph.
+func (m *metrics) far(s *nebula.Store) {
+	if s == nil {
+		return
+	}
+	m.counter("headwater_nebula_statements_total", "Statements sent to NebulaGraph, those among them that were sent again.", func() float64 { return float64(s.Counts().Statements) })
+	m.counter("headwater_nebula_rows_read_total", "Rows that NebulaGraph answered.", func() float64 { return float64(s.Counts().Rows) })
+	m.counter("headwater_nebula_cache_hits_total", "Lists of flows that were at hand and not asked of NebulaGraph; there is no need of them where flows are in memory.", func() float64 { return float64(s.Counts().Hits) })
+	m.counter("headwater_nebula_cache_misses_total", "Lists of flows that were asked of NebulaGraph.", func() float64 { return float64(s.Counts().Misses) })
 }
 
 func (m *metrics) observe(field string, d time.Duration, err error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headwater/graph"
+	"headwater/graph/nebula/standin"
 	"headwater/region/log"
 )
 
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 //	ready ADDRESS                wait until a server answers that it is ready
 //	bury FOLDER JOB              put a dead letter into a server's data
 //
-// $ADDR is a free loopback address, $URL its URL, and $RAFT another one. With UPDATE_SCRIPTS set, what
+// $ADDR is a free loopback address, $URL its URL, and $RAFT another one; $NEBULA
+// is where a stand-in for NebulaGraph listens, of root with password s3cret. With UPDATE_SCRIPTS set, what
 // cmp compares with is rewritten: read the diff.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -49,6 +51,12 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return errors.Join(err, ln.Close())
 			}
+			stand, err := standin.Start(standin.Options{Password: "s3cret"})
+			if err != nil {
+				return errors.Join(err, ln.Close(), raft.Close())
+			}
+			e.Defer(stand.Close)
+			e.Setenv("NEBULA", stand.Addr())
 			e.Setenv("RAFT", raft.Addr().String())
 			e.Setenv("ADDR", ln.Addr().String())
 			e.Setenv("URL", "http://"+ln.Addr().String())

@@ -20,6 +20,7 @@ import (
 	"headwater/gateway/api"
 	"headwater/gateway/cache"
 	"headwater/graph"
+	"headwater/graph/nebula"
 	"headwater/graph/pebble"
 	"headwater/ingest"
 	"headwater/ingest/derive"
@@ -40,7 +41,7 @@ func serveCommand(logTo io.Writer, asRegion bool) func(*flag.FlagSet) func(conte
 		c := defaultConfig()
 		c.asRegion = asRegion
 		return configured(f, &c, &c.LogLevel, logTo, func(ctx context.Context, logger *slog.Logger) error {
-			s, err := open(c, logger)
+			s, err := open(ctx, c, logger)
 			if err != nil {
 				return err
 			}
@@ -83,6 +84,8 @@ type server struct {
 	c     config
 	log   *slog.Logger
 	store *pebble.Store
+	// far is the store where its large rows are in NebulaGraph, else nil.
+	far   *nebula.Store
 	queue *log.Log
 	node  *region.Node
 	// deriver reads the SQL of processes.
@@ -99,8 +102,9 @@ type server struct {
 	ready       ready
 }
 
-// open opens all that a server stands on, and listens. run closes it.
-func open(c config, logger *slog.Logger) (opened *server, err error) {
+// open opens all that a server stands on, and listens; it gives up when ctx
+// ends. run closes it.
+func open(ctx context.Context, c config, logger *slog.Logger) (opened *server, err error) {
 	s := &server{c: c, log: logger}
 	defer func() {
 		if err != nil {
@@ -110,7 +114,7 @@ func open(c config, logger *slog.Logger) (opened *server, err error) {
 	if s.secure, _, err = c.TLS.both(); err != nil {
 		return nil, err
 	}
-	if s.store, err = pebble.Open(filepath.Join(c.Data, "graph"), pebble.Options{Region: c.Region, CacheBytes: int64(c.Cache) / 3 * 2, FactsBytes: int64(c.Cache) / 3, Log: logger}); err != nil {
+	if s.store, s.far, err = openStore(ctx, &c, logger); err != nil {
 		return nil, err
 	}
 	if s.queue, err = log.Open(filepath.Join(c.Data, "log"), log.Options{Log: logger}); err != nil {

@@ -33,7 +33,7 @@ func serveForTest(t testing.TB, change ...func(*config)) string {
 	for _, f := range change {
 		f(&c)
 	}
-	s, err := open(c, slog.New(slog.DiscardHandler))
+	s, err := open(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

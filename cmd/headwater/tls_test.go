@@ -66,7 +66,7 @@ func TestRegionsAndGatewaysShowCertificates(t *testing.T) {
 	secure := certificates(t)
 	c := defaultConfig()
 	c.asRegion, c.Region, c.Listen, c.Data, c.MinFree, c.TLS = true, "eu", "127.0.0.1:0", t.TempDir(), -1, secure
-	region, err := open(c, slog.New(slog.DiscardHandler))
+	region, err := open(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,14 +164,14 @@ func (r *modelRows) Names(_ context.Context, ids []graph.ID, emit func(graph.ID,
 	return nil
 }
 
-func (r *modelRows) Flows(_ context.Context, layer graph.Layer, dir graph.Direction, names []graph.ID, whole bool, emit func(graph.ID, graph.Key, []graph.Target) error) error {
+func (r *modelRows) Flows(_ context.Context, f graph.Ask, names []graph.ID, emit func(graph.ID, graph.Key, []graph.Target) error) error {
 	for _, name := range names {
 		nodes := []graph.ID{name}
-		if whole {
+		if f.Whole {
 			nodes = append(nodes, r.columns[name]...)
 		}
 		for _, node := range nodes {
-			row := r.flows[graph.Row{Layer: layer, Dir: dir, Node: node}]
+			row := r.flows[graph.Row{Layer: f.Layer, Dir: f.Dir, Node: node}]
 			for _, k := range sorted(row) {
 				if err := emit(node, k, row[k]); err != nil {
 					return err

@@ -11,14 +11,19 @@ import (
 )
 
 // Apply implements graph.Store: the batch and its mark are one atomic write.
-func (s *Store) Apply(_ context.Context, b graph.Batch) error {
+func (s *Store) Apply(ctx context.Context, b graph.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b.Mark.Position <= s.mark.Position {
 		return nil
 	}
 	a := &s.applier
-	followed := s.follow(&b)
+	followed := func() error { return nil }
+	if s.o.Elsewhere == nil {
+		followed = s.follow(&b)
+	} else {
+		a.away.begin()
+	}
 	done := false
 	defer func() {
 		_ = followed() // it is told by advance
@@ -54,12 +59,17 @@ func (s *Store) Apply(_ context.Context, b graph.Batch) error {
 	if keep := s.o.KeepChanges; revision > keep && revision/1000 != s.mark.Revision/1000 {
 		_ = w.DeleteRange(space(spaceChange), space(spaceChange).u64(revision-keep), nil)
 	}
-	if err := w.Commit(pebble.NoSync); err != nil {
+	if err := s.commit(ctx, &b, w); err != nil {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
 	}
 	s.mark = b.Mark
 	a.bound()
 	done = true
+	if s.o.Elsewhere != nil {
+		// Not before: another batch may come in place of one that can't be
+		// written.
+		followed = s.follow(&b)
+	}
 	return s.advance(&b, followed)
 }
 
@@ -74,6 +84,7 @@ type applier struct {
 	names   map[graph.ID]graph.Name
 	words   map[string]struct{}
 	there   *there
+	away    *away // nil: large rows are in the folder too
 }
 
 func newApplier(db *pebble.DB, t *there) applier {
@@ -86,6 +97,9 @@ func newApplier(db *pebble.DB, t *there) applier {
 func (a *applier) forget() {
 	a.paths, a.columns = map[string]struct{}{}, map[graph.ID]struct{}{}
 	a.names, a.words = map[graph.ID]graph.Name{}, map[string]struct{}{}
+	if a.away != nil {
+		a.away.owners = map[graph.ID]uint16{}
+	}
 }
 
 // keepKnown bounds what is remembered of each kind.
@@ -104,9 +118,36 @@ func (a *applier) bound() {
 	if len(a.words) > keepKnown {
 		clear(a.words)
 	}
+	if a.away != nil && len(a.away.owners) > keepKnown {
+		clear(a.away.owners)
+	}
 }
 
 func (a *applier) change(c *graph.Change) error {
+	if a.away != nil {
+		a.own(c)
+	} else {
+		a.large(c)
+	}
+	for _, e := range c.Aliases {
+		a.put(e.Put, a.begin(spaceAlias).id(e.From).id(e.To).by(c.Key))
+		a.put(e.Put, a.begin(spaceAliasReverse).id(e.To).id(e.From).by(c.Key))
+	}
+	for _, e := range c.Lives {
+		if err := a.life(e); err != nil {
+			return err
+		}
+	}
+	for i := range c.Names {
+		if err := a.name(&c.Names[i], c.NameIDs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// large writes the rows of a change that may be elsewhere.
+func (a *applier) large(c *graph.Change) {
 	for h, b := range c.PutParts {
 		a.set(a.begin(spacePart).id(c.Key.Subject).text(c.Key.Origin).u64(h), b...)
 	}
@@ -137,10 +178,6 @@ func (a *applier) change(c *graph.Change) error {
 	for _, e := range c.Named {
 		a.put(e.Put, a.begin(spaceNamed).id(e.Column).text(e.Display).by(c.Key))
 	}
-	for _, e := range c.Aliases {
-		a.put(e.Put, a.begin(spaceAlias).id(e.From).id(e.To).by(c.Key))
-		a.put(e.Put, a.begin(spaceAliasReverse).id(e.To).id(e.From).by(c.Key))
-	}
 	for _, e := range c.Index {
 		space := byte(spaceIndex)
 		if e.Writes {
@@ -148,17 +185,6 @@ func (a *applier) change(c *graph.Change) error {
 		}
 		a.put(e.Put, a.begin(space).id(e.Node).by(c.Key))
 	}
-	for _, e := range c.Lives {
-		if err := a.life(e); err != nil {
-			return err
-		}
-	}
-	for i := range c.Names {
-		if err := a.name(&c.Names[i], c.NameIDs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // piece is the key of a piece: of those that say the same the newest is first.
@@ -201,6 +227,9 @@ func (a *applier) life(e graph.LifeEdit) error {
 func (a *applier) name(n *graph.Name, id graph.ID) error {
 	if id.IsColumn() {
 		return a.column(n.Column, id)
+	}
+	if a.away != nil {
+		return a.farName(n, id)
 	}
 	have, ok := a.names[id]
 	if !ok && a.there.hasName(id) {
@@ -299,6 +328,9 @@ func (a *applier) index(text string, id graph.ID) {
 }
 
 func (a *applier) touch(t *graph.Touch) error {
+	if a.away != nil {
+		return a.record(t)
+	}
 	if t.Record != nil {
 		k := a.begin(spaceRecord).by(t.Key)
 		if len(t.Record.Runs) == 0 {

@@ -55,7 +55,7 @@ func TestReachabilityOnDebiansGraphIsExact(t *testing.T) {
 	}
 	ctx := context.Background()
 	deltas := debianDeltas(t)
-	stores := []graph.Store{graphtest.NewModel("local"), open(t)}
+	stores := []graph.Store{graphtest.NewModel("local"), openWith(t, 8<<20)}
 	feeder := graphtest.Feeder{Region: "local"}
 	if err := feeder.Feed(ctx, stores, deltas...); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,8 @@ import (
 //	o column-hash column                      search: columns by their path
 //	z revision                              → which nodes it touched
 //	y sequence                              → entry of the region's change stream
+//
+// What is under n, c, e and h where large rows are elsewhere: elsewhere.go.
 const (
 	spaceMeta         = 'M'
 	spaceRecord       = 'c'
@@ -50,6 +52,8 @@ const (
 	spaceColumn       = 'o'
 	spaceChange       = 'z'
 	spaceStream       = 'y'
+	spaceOwner        = 'e'
+	spaceNote         = 'h'
 )
 
 const idLen = len(graph.ID{})

@@ -12,6 +12,9 @@ import (
 
 // Load implements graph.Store.
 func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
+	if s.o.Elsewhere != nil {
+		return s.farLoad(ctx, n, st)
+	}
 	for _, k := range n.Contributions {
 		if !s.there.hasName(k.Subject) {
 			st.PutRecord(k, nil)
@@ -43,16 +46,8 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 		}
 		st.PutParts(k, parts)
 	}
-	for _, id := range n.Lives {
-		if !s.there.hasLife(id) {
-			st.PutLife(id, nil)
-			continue
-		}
-		life, err := readLife(s.db, id)
-		if err != nil {
-			return fmt.Errorf("load life of %s: %w", id, err)
-		}
-		st.PutLife(id, life)
+	if err := s.loadLives(n.Lives, st); err != nil {
+		return err
 	}
 	for _, id := range n.Writers {
 		var keys []graph.Key
@@ -66,6 +61,21 @@ func (s *Store) Load(ctx context.Context, n graph.Need, st *graph.State) error {
 		st.PutWriters(id, keys)
 	}
 	return ctx.Err()
+}
+
+func (s *Store) loadLives(ids []graph.ID, st *graph.State) error {
+	for _, id := range ids {
+		if !s.there.hasLife(id) {
+			st.PutLife(id, nil)
+			continue
+		}
+		life, err := readLife(s.db, id)
+		if err != nil {
+			return fmt.Errorf("load life of %s: %w", id, err)
+		}
+		st.PutLife(id, life)
+	}
+	return nil
 }
 
 func readContribution(r pebble.Reader, k graph.Key) (*graph.Record, map[uint64][]byte, error) {

@@ -16,6 +16,9 @@ import (
 // So they are written without being read.
 var merger = &pebble.Merger{
 	Merge: func(key, value []byte) (pebble.ValueMerger, error) {
+		if key[0] == spaceOwner {
+			return newOwned(value)
+		}
 		m := &seen{first: key[0] == spacePartition}
 		return m, m.add(value)
 	},

@@ -1,77 +1,15 @@
 package pebble
 
 import (
-	"context"
-	"os"
-	"path/filepath"
+	"io"
+	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
-	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"headwater/graph"
 	"headwater/graph/graphtest"
 )
-
-func open(t testing.TB) *Store { return openWith(t, 8<<20) }
-
-// openIn opens a store of short lists that count as long.
-func openIn(t testing.TB, dir string, o Options) *Store {
-	t.Helper()
-	o.Region, o.CacheBytes, o.FactsBytes = "local", 8<<20, 1<<20
-	s, err := Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.topology != nil {
-		s.topology.Tune(3, 4)
-	}
-	return s
-}
-
-// A reopened store is closed and opened again now and then.
-type reopened struct {
-	*Store
-	old []byte // an earlier checkpoint
-}
-
-func (r *reopened) close(t testing.TB) {
-	t.Helper()
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// reopen opens the store with the checkpoint that was just written, with an
-// older one, with none, or with a damaged one.
-func (r *reopened) reopen(t testing.TB, how int) {
-	t.Helper()
-	r.close(t)
-	name := filepath.Join(r.dir, checkpointName)
-	b, err := os.ReadFile(name)
-	if err != nil && !r.o.OnDisk {
-		t.Fatal(err)
-	}
-	old := r.old
-	switch {
-	case r.old == nil || how == 0:
-		r.old, old = b, b
-	case how == 2:
-		old = nil
-	case how == 3:
-		old = slices.Clone(b)
-		old[len(old)/2] ^= 1
-	}
-	if !r.o.OnDisk {
-		if err := os.WriteFile(name, old, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r.Store = openIn(t, r.dir, Options{OnDisk: r.o.OnDisk})
-}
 
 func openWith(t testing.TB, cache int64) *Store {
 	t.Helper()
@@ -87,43 +25,120 @@ func openWith(t testing.TB, cache int64) *Store {
 	return s
 }
 
-func TestEngineAnswersAsTheModelDoes(t *testing.T) {
-	const worlds, rounds = 40, 125
-	var operations, questions atomic.Int64
-	t.Run("worlds", func(t *testing.T) {
-		for world := range worlds {
-			t.Run(strconv.Itoa(world), func(t *testing.T) {
-				t.Parallel()
-				r := graphtest.NewRandom(uint64(world))
-				engine := &reopened{Store: openIn(t, t.TempDir(), Options{OnDisk: world%4 == 3})}
-				t.Cleanup(func() { engine.close(t) })
-				stores := []graph.Store{graphtest.NewModel("local"), engine}
-				feeder := graphtest.Feeder{Region: "local"}
-				for round := range rounds {
-					if round%20 == 19 {
-						engine.reopen(t, (world+round/20)%4)
-					}
-					var batch []graph.Delta
-					for range 1 + r.IntN(3) {
-						batch = append(batch, r.Delta())
-					}
-					operations.Add(int64(len(batch)))
-					if err := feeder.Feed(context.Background(), stores, batch...); err != nil {
-						t.Fatal(err)
-					}
-					for range 2 {
-						q, a, err := graphtest.Ask(context.Background(), r, stores...)
-						if err != nil {
-							t.Fatal(err)
-						}
-						questions.Add(1)
-						if a[0] != a[1] {
-							t.Fatalf("%s\n(-model +engine):\n%s", q, cmp.Diff(strings.Split(a[0], "\n"), strings.Split(a[1], "\n")))
-						}
-					}
-				}
-			})
+// A tested store is one of short lists that count as long.
+type tested struct {
+	s   *Store
+	fs  *vfs.MemFS
+	old []byte // an earlier checkpoint
+}
+
+const placeDir = "data"
+
+func openPlace(t testing.TB, memory bool) graphtest.Place {
+	t.Helper()
+	p := &tested{fs: vfs.NewCrashableMem()}
+	p.open(t, Options{OnDisk: !memory})
+	t.Cleanup(func() { p.close(t) })
+	return p
+}
+
+func (p *tested) open(t testing.TB, o Options) {
+	t.Helper()
+	o.Region, o.CacheBytes, o.FactsBytes, o.MemTableBytes, o.FS = "local", 8<<20, 1<<20, 256<<10, p.fs
+	s, err := Open(placeDir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.topology != nil {
+		s.topology.Tune(3, 4)
+	}
+	p.s = s
+}
+
+func (p *tested) close(t testing.TB) {
+	t.Helper()
+	if err := p.s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Store implements graphtest.Place.
+func (p *tested) Store() graphtest.Kept { return p.s }
+
+// Reopen implements graphtest.Place.
+func (p *tested) Reopen(t testing.TB, how int) {
+	t.Helper()
+	p.close(t)
+	if !p.s.o.OnDisk {
+		name := p.fs.PathJoin(placeDir, checkpointName)
+		b := readFile(t, p.fs, name)
+		old := p.old
+		switch {
+		case p.old == nil || how == 0:
+			p.old, old = b, b
+		case how == 2:
+			old = nil
+		case how == 3:
+			old = slices.Clone(b)
+			old[len(old)/2] ^= 1
 		}
-	})
-	t.Logf("%d operations, %d questions", operations.Load(), questions.Load())
+		writeFile(t, p.fs, name, old)
+	}
+	p.open(t, Options{OnDisk: p.s.o.OnDisk})
+}
+
+// Crash implements graphtest.Place.
+func (p *tested) Crash(t testing.TB, r *rand.Rand) {
+	t.Helper()
+	crashed := p.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
+	p.close(t)
+	p.fs = crashed
+	p.open(t, Options{OnDisk: p.s.o.OnDisk})
+}
+
+// Revisions implements graphtest.Place.
+func (p *tested) Revisions(t testing.TB, after uint64) []graphtest.Revision {
+	t.Helper()
+	var all []graphtest.Revision
+	for c, err := range p.s.Changes(t.Context(), after) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, graphtest.Revision(c))
+	}
+	return all
+}
+
+func readFile(t testing.TB, fs vfs.FS, name string) []byte {
+	t.Helper()
+	f, err := fs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(f)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeFile(t testing.TB, fs vfs.FS, name string, b []byte) {
+	t.Helper()
+	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.Write(b); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEngine(t *testing.T) {
+	graphtest.Engine{Open: openPlace}.Run(t)
 }

@@ -18,6 +18,7 @@ func (s *Store) Reads() uint64 { return s.reads.Load() }
 type rows struct {
 	s    *Store
 	snap *pebble.Snapshot
+	far  Far // nil: all rows are in the folder
 	mark graph.Mark
 
 	pool sync.Mutex // guards free
@@ -36,6 +37,9 @@ func (r *rows) Close() error {
 		err = errors.Join(err, it.Close())
 	}
 	r.free = nil
+	if r.far != nil {
+		err = errors.Join(err, r.far.Close())
+	}
 	return errors.Join(err, r.snap.Close())
 }
 
@@ -121,7 +125,12 @@ func (r *rows) Life(id graph.ID) (graph.Life, error) {
 
 // Names implements graph.Raw.
 func (r *rows) Names(ctx context.Context, ids []graph.ID, emit func(graph.ID, graph.Name) error) error {
+	var away []graph.ID
 	for _, id := range ids {
+		if r.far != nil && !id.IsColumn() {
+			away = append(away, id)
+			continue
+		}
 		r.s.reads.Add(1)
 		k := space(spaceName).id(id)
 		if id.IsColumn() {
@@ -150,20 +159,26 @@ func (r *rows) Names(ctx context.Context, ids []graph.ID, emit func(graph.ID, gr
 			return err
 		}
 	}
+	if len(away) > 0 {
+		return r.far.Names(ctx, away, emit)
+	}
 	return ctx.Err()
 }
 
 // Flows implements graph.Raw.
-func (r *rows) Flows(ctx context.Context, layer graph.Layer, dir graph.Direction, names []graph.ID, whole bool, emit func(graph.ID, graph.Key, []graph.Target) error) error {
-	space := flowPrefix(layer, dir)
+func (r *rows) Flows(ctx context.Context, f graph.Ask, names []graph.ID, emit func(graph.ID, graph.Key, []graph.Target) error) error {
+	if r.far != nil {
+		return r.farFlows(ctx, f, names, emit)
+	}
+	space := flowPrefix(f.Layer, f.Dir)
 	for _, name := range names {
 		prefix := space.id(name)
-		if whole {
+		if f.Whole {
 			prefix = space.base(name)
 		}
 		err := r.scan(prefix, func(rest, v []byte) (bool, error) {
 			node := name
-			if whole {
+			if f.Whole {
 				copy(node[16:], rest)
 				rest = rest[8:]
 			}
@@ -186,6 +201,9 @@ func (r *rows) Flows(ctx context.Context, layer graph.Layer, dir graph.Direction
 // Pieces implements graph.Raw: one piece for each thing that is said, however
 // many say it.
 func (r *rows) Pieces(ctx context.Context, names []graph.ID, emit func(graph.ID, graph.Piece) error) error {
+	if r.far != nil {
+		return r.far.Pieces(ctx, names, emit)
+	}
 	for _, name := range names {
 		prefix := space(spacePiece).id(name)
 		n := len(prefix)
@@ -215,6 +233,9 @@ func (r *rows) Pieces(ctx context.Context, names []graph.ID, emit func(graph.ID,
 
 // Named implements graph.Raw: one row for each column.
 func (r *rows) Named(ctx context.Context, base graph.ID, emit func(graph.NamedRow) error) error {
+	if r.far != nil {
+		return r.far.Named(ctx, []graph.ID{base}, func(_ graph.ID, row graph.NamedRow) error { return emit(row) })
+	}
 	prefix := space(spaceNamed).base(base)
 	return r.seek(prefix, nil, func(it *pebble.Iterator) (bool, error) {
 		column, rest := cutID(it.Key()[1:])
@@ -227,8 +248,14 @@ func (r *rows) Named(ctx context.Context, base graph.ID, emit func(graph.NamedRo
 }
 
 // Seen implements graph.Raw.
-func (r *rows) Seen(_ context.Context, name graph.ID) (map[string][]byte, error) {
+func (r *rows) Seen(ctx context.Context, name graph.ID) (map[string][]byte, error) {
 	seen := map[string][]byte{}
+	if r.far != nil {
+		return seen, r.far.Seen(ctx, []graph.ID{name}, func(_ graph.ID, facet string, json []byte) error {
+			seen[facet] = json
+			return nil
+		})
+	}
 	err := r.scan(space(spaceSeen).id(name), func(rest, v []byte) (bool, error) {
 		if len(v) > 8 {
 			seen[string(rest)] = append([]byte(nil), v[8:]...)
@@ -240,6 +267,9 @@ func (r *rows) Seen(_ context.Context, name graph.ID) (map[string][]byte, error)
 
 // Partitions implements graph.Raw.
 func (r *rows) Partitions(ctx context.Context, name graph.ID, emit func(graph.Partition) error) error {
+	if r.far != nil {
+		return r.far.Partitions(ctx, []graph.ID{name}, func(_ graph.ID, p graph.Partition) error { return emit(p) })
+	}
 	return r.scan(space(spacePartition).id(name), func(rest, v []byte) (bool, error) {
 		if len(v) != 8 {
 			return false, graph.ErrFormat
@@ -249,7 +279,10 @@ func (r *rows) Partitions(ctx context.Context, name graph.ID, emit func(graph.Pa
 }
 
 // Speakers implements graph.Raw.
-func (r *rows) Speakers(_ context.Context, names []graph.ID, emit func(graph.ID, graph.Key) error) error {
+func (r *rows) Speakers(ctx context.Context, names []graph.ID, emit func(graph.ID, graph.Key) error) error {
+	if r.far != nil {
+		return r.far.Speakers(ctx, names, false, emit)
+	}
 	for _, name := range names {
 		err := r.scan(space(spaceIndex).id(name), func(rest, _ []byte) (bool, error) {
 			return true, emit(name, cutBy(rest))
@@ -263,6 +296,9 @@ func (r *rows) Speakers(_ context.Context, names []graph.ID, emit func(graph.ID,
 
 // Contributions implements graph.Raw.
 func (r *rows) Contributions(ctx context.Context, keys []graph.Key, emit func(*graph.Contribution) error) error {
+	if r.far != nil {
+		return r.farContributions(ctx, keys, emit)
+	}
 	for _, want := range keys {
 		found := []graph.Key{want}
 		if want.Origin == "" {
@@ -296,6 +332,9 @@ func (r *rows) Contributions(ctx context.Context, keys []graph.Key, emit func(*g
 
 // Records implements graph.Raw.
 func (r *rows) Records(ctx context.Context, subject graph.ID, emit func(*graph.Record) error) error {
+	if r.far != nil {
+		return r.farRecords(ctx, []graph.Key{{Subject: subject}}, emit)
+	}
 	return r.scan(space(spaceRecord).id(subject), func(_, v []byte) (bool, error) {
 		record, err := graph.DecodeRecord(v)
 		if err != nil {

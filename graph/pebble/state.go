@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"headwater/graph"
@@ -23,7 +24,7 @@ type state struct {
 // Store.mu, or is opening the store.
 func (s *Store) publish() error {
 	st := &state{mu: &s.views, refs: 1}
-	st.rows.s, st.rows.snap, st.rows.mark = s, s.db.NewSnapshot(), s.mark
+	st.rows.s, st.rows.snap, st.rows.far, st.rows.mark = s, s.db.NewSnapshot(), s.far(), s.mark
 	if s.topology != nil {
 		st.flows = s.topology.View()
 	}
@@ -154,5 +155,14 @@ func (s *Store) relink(b *graph.Batch) error {
 			return err
 		}
 	}
-	return s.topology.Publish()
+	if err := s.topology.Publish(); err != nil {
+		return err
+	}
+	if s.o.TopologyBytes == 0 {
+		return nil
+	}
+	if stats := s.topology.Stats(); s.tooLarge(stats) {
+		return fmt.Errorf("they take %d bytes, of %d: %w", stats.Bytes(), s.o.TopologyBytes, topology.ErrFull)
+	}
+	return nil
 }

@@ -1,7 +1,7 @@
 // Package pebble keeps a graph on a local disk, in Pebble: the default engine.
 //
 //	keys.go    what is stored under which key
-//	store.go   open, close, marks
+//	open.go, store.go  open, close, marks
 //	load.go    what planning reads
 //	apply.go   a batch becomes one atomic write
 //	read.go    the rows of one snapshot (graph.Raw)
@@ -12,6 +12,8 @@
 //	writer.go  the writes of a batch, in order
 //	merge.go   what is only seen
 //	there.go   what need not be looked for
+//	elsewhere.go  large rows that are kept outside of the folder, if Options say so
+//	away.go, far.go, farlist.go, ahead.go  what the folder keeps of those, and how they are read
 //
 // A batch and its mark are one atomic write, to memory: there is no write-ahead
 // log, for the region's log is one. Memory is written to disk as it fills, in
@@ -27,63 +29,17 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable/block"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dgraph-io/ristretto/v2"
 
 	"headwater/graph"
 	"headwater/graph/topology"
 )
-
-// Options say how a store is opened. Region is needed; the rest has defaults.
-type Options struct {
-	// Region is the region whose graph this is. A store belongs to one.
-	Region string
-	// CacheBytes is the size of the block cache. Default: 256 MiB.
-	CacheBytes int64
-	// MemTableBytes is the size of one memtable. Default: 64 MiB.
-	MemTableBytes uint64
-	// FactsBytes is the size of the cache of what is known of nodes. Default:
-	// 128 MiB.
-	FactsBytes int64
-	// OnDisk: flows are read from disk, not kept in memory.
-	OnDisk bool
-	// KeepChanges is of how many revisions it is kept which nodes they touched.
-	// Default: 1,000,000.
-	KeepChanges uint64
-	// FS is the file system. Default: the machine's.
-	FS  vfs.FS
-	Log *slog.Logger
-}
-
-func (o *Options) defaults() {
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 256 << 20
-	}
-	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 64 << 20
-	}
-	if o.FactsBytes == 0 {
-		o.FactsBytes = 128 << 20
-	}
-	if o.KeepChanges == 0 {
-		o.KeepChanges = 1_000_000
-	}
-	if o.FS == nil {
-		o.FS = vfs.Default
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-}
 
 // A Store is a graph in a folder.
 type Store struct {
@@ -93,9 +49,11 @@ type Store struct {
 	facts *ristretto.Cache[uint64, any]
 	reads atomic.Uint64
 	there there
+	stats atomic.Pointer[topology.Stats] // as FlowStats returned them; nil: none
 
 	mu       sync.Mutex // guards all below; held while a batch is applied
 	mark     graph.Mark
+	ordinal  uint64 // of the last batch, where rows are elsewhere
 	applier  applier
 	topology *topology.Topology // nil: not kept
 	// saved is the mark of the checkpoint of the topology, savedAt when it was
@@ -117,90 +75,11 @@ var (
 	metaFormat = append(space(spaceMeta), "format"...)
 	metaRegion = append(space(spaceMeta), "region"...)
 	metaMark   = append(space(spaceMeta), "mark"...)
+	// These two are there where rows are elsewhere: the folder's id, and the
+	// ordinal of the last batch.
+	metaFolder  = append(space(spaceMeta), "folder"...)
+	metaOrdinal = append(space(spaceMeta), "ordinal"...)
 )
-
-// Open opens the store in a folder, or makes one there.
-func Open(dir string, o Options) (*Store, error) {
-	o.defaults()
-	if o.Region == "" {
-		return nil, errors.New("open graph store: Options.Region is empty")
-	}
-	db, err := pebble.Open(dir, pebbleOptions(&o))
-	if err != nil {
-		return nil, fmt.Errorf("open graph store in %s: %w", dir, err)
-	}
-	s := &Store{db: db, dir: dir, o: o}
-	s.applier = newApplier(db, &s.there)
-	if err := s.begin(dir); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	if !o.OnDisk {
-		if err := s.load(context.Background()); err != nil {
-			return nil, errors.Join(fmt.Errorf("open graph store in %s: %w", dir, err), db.Close())
-		}
-	}
-	s.facts, err = ristretto.NewCache(&ristretto.Config[uint64, any]{
-		NumCounters: max(1024, o.FactsBytes/512), MaxCost: o.FactsBytes, BufferItems: 64, IgnoreInternalCost: true,
-	})
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return s, s.publish()
-}
-
-func pebbleOptions(o *Options) *pebble.Options {
-	p := &pebble.Options{
-		CacheSize:          o.CacheBytes,
-		MemTableSize:       o.MemTableBytes,
-		FS:                 o.FS,
-		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             logger{o.Log},
-		DisableWAL:         true,
-		Merger:             merger,
-	}
-	for i := range p.Levels {
-		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		p.Levels[i].Compression = func() *block.CompressionProfile { return block.SnappyCompression }
-	}
-	// What is written is small and much. What is new is merged with the rest in
-	// large pieces, so that it is rewritten seldom, and compressed then.
-	p.Levels[0].Compression = func() *block.CompressionProfile { return block.NoCompression }
-	p.MemTableStopWritesThreshold = 4
-	p.L0CompactionThreshold, p.L0StopWritesThreshold = 6, 24
-	p.LBaseMaxBytes = 512 << 20
-	return p
-}
-
-// begin checks what the folder holds, or marks an empty one as ours.
-func (s *Store) begin(dir string) error {
-	format, err := s.get(metaFormat)
-	if err != nil {
-		return err
-	}
-	if format == nil {
-		b := s.db.NewBatch()
-		set(b, metaFormat, []byte(strconv.Itoa(graph.FormatVersion)))
-		set(b, metaRegion, []byte(s.o.Region))
-		if err := b.Commit(pebble.NoSync); err != nil {
-			return err
-		}
-		return errors.Join(s.flush(), s.there.open(s.db))
-	}
-	if v := string(format); v != strconv.Itoa(graph.FormatVersion) {
-		return fmt.Errorf("graph store in %s has format version %s; this headwater reads version %d", dir, v, graph.FormatVersion)
-	}
-	region, err := s.get(metaRegion)
-	if err != nil {
-		return err
-	}
-	if string(region) != s.o.Region {
-		return fmt.Errorf("graph store in %s belongs to region %q, not %q", dir, region, s.o.Region)
-	}
-	if s.mark, err = readMark(s.db); err != nil {
-		return err
-	}
-	return s.there.open(s.db)
-}
 
 func readMark(r pebble.Reader) (graph.Mark, error) {
 	b, err := get(r, metaMark)
@@ -254,18 +133,23 @@ func scan(r pebble.Reader, prefix []byte, f func(rest, value []byte) (bool, erro
 	return it.Error()
 }
 
-// Applied implements graph.Store.
+// Applied implements graph.Store. It does not wait for a batch that is being
+// applied, which may take long where rows are elsewhere.
 func (s *Store) Applied(context.Context) (graph.Mark, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mark, nil
+	s.views.Lock()
+	defer s.views.Unlock()
+	if s.newest == nil {
+		return graph.Mark{}, errClosed
+	}
+	return s.newest.rows.mark, nil
 }
 
 // Sync makes everything that was applied durable, and returns its mark.
 func (s *Store) Sync() (graph.Mark, error) {
-	s.mu.Lock()
-	m := s.mark
-	s.mu.Unlock()
+	m, err := s.Applied(context.Background())
+	if err != nil {
+		return m, err
+	}
 	if durable, err := s.Durable(); err != nil || durable == m {
 		return m, err
 	}
@@ -274,6 +158,9 @@ func (s *Store) Sync() (graph.Mark, error) {
 
 // Durable returns the mark of what was applied and can't be lost to a crash.
 func (s *Store) Durable() (m graph.Mark, err error) {
+	if s.o.Elsewhere != nil {
+		return s.Applied(context.Background())
+	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: metaMark, UpperBound: after(metaMark), OnlyReadGuaranteedDurable: true})
 	if err != nil {
 		return m, err
@@ -321,6 +208,9 @@ func (s *Store) View(_ context.Context, at graph.At) (graph.View, error) {
 
 // Contributions implements graph.Store.
 func (s *Store) Contributions(ctx context.Context, after graph.Key) iter.Seq2[graph.Record, error] {
+	if s.o.Elsewhere != nil {
+		return s.farContributions(ctx, after)
+	}
 	return func(yield func(graph.Record, error) bool) {
 		start := space(spaceRecord).by(after)
 		err := scan(s.db, space(spaceRecord), func(rest, v []byte) (bool, error) {
@@ -341,6 +231,9 @@ func (s *Store) Contributions(ctx context.Context, after graph.Key) iter.Seq2[gr
 
 // Names implements graph.Store.
 func (s *Store) Names(ctx context.Context) iter.Seq2[graph.Name, error] {
+	if s.o.Elsewhere != nil {
+		return s.farNames(ctx)
+	}
 	return func(yield func(graph.Name, error) bool) {
 		err := scan(s.db, space(spaceName), func(_, v []byte) (bool, error) {
 			n, err := graph.DecodeName(v)
@@ -385,7 +278,11 @@ func (s *Store) Close() error {
 		}
 	}
 	s.facts.Close()
-	return errors.Join(err, st.release(), s.db.Close())
+	err = errors.Join(err, st.release(), s.db.Close())
+	if s.o.Elsewhere != nil {
+		err = errors.Join(err, s.o.Elsewhere.Close())
+	}
+	return err
 }
 
 func hash(b []byte) uint64 { return xxhash.Sum64(b) }

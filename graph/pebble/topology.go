@@ -44,16 +44,24 @@ func (s *Store) load(ctx context.Context) error {
 			return err
 		}
 	}
-	s.topology = t
 	stats := t.Stats()
+	if s.tooLarge(stats) {
+		s.o.Log.Warn("the graph is larger than what may be kept in memory; flows are read from their rows", "region", s.o.Region, "bytes", stats.Bytes())
+		return nil
+	}
+	s.topology = t
 	s.o.Log.Debug("flows are in memory", "region", s.o.Region, "from", how, "flows", stats.Flows, "bytes", stats.NodeBytes+stats.FlowBytes, "took", time.Since(began))
 	return nil
 }
 
+func (s *Store) tooLarge(stats topology.Stats) bool {
+	return s.o.TopologyBytes > 0 && stats.Bytes() > s.o.TopologyBytes
+}
+
 func (s *Store) fromRows(ctx context.Context) (t *topology.Topology, err error) {
-	r := &rows{s: s, snap: s.db.NewSnapshot()}
+	r := s.now()
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return topology.Build(ctx, r)
+	return topology.Build(ctx, r, s.o.TopologyBytes)
 }
 
 func (s *Store) fromCheckpoint(ctx context.Context) (*topology.Topology, error) {
@@ -111,7 +119,7 @@ func (s *Store) catchUp(ctx context.Context, t *topology.Topology, revision uint
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, graph.ID.Compare)
-	r := &rows{s: s, snap: s.db.NewSnapshot()}
+	r := s.now()
 	err := t.Refresh(ctx, r, ids)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return err
@@ -183,6 +191,9 @@ func (s *Store) checkpoint(st *state) (err error) {
 
 // AllFlows implements topology.Rows.
 func (r *rows) AllFlows(ctx context.Context, layer graph.Layer, dir graph.Direction, emit func(graph.ID, graph.Key, []graph.Target) error) error {
+	if r.far != nil {
+		return r.allFarFlows(ctx, layer, dir, emit)
+	}
 	n := 0
 	return r.scan(flowPrefix(layer, dir), func(rest, v []byte) (bool, error) {
 		node, rest := cutID(rest)
@@ -209,12 +220,20 @@ func (r *rows) Linked(ctx context.Context, emit func(graph.ID) error) error {
 }
 
 // FlowStats returns the sizes of the flows in memory; false where they are
-// not kept there.
+// not kept there. While a batch is applied it returns those that it returned
+// last.
 func (s *Store) FlowStats() (topology.Stats, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.topology == nil {
-		return topology.Stats{}, false
+	if s.mu.TryLock() {
+		var now *topology.Stats
+		if s.topology != nil {
+			stats := s.topology.Stats()
+			now = &stats
+		}
+		s.stats.Store(now)
+		s.mu.Unlock()
 	}
-	return s.topology.Stats(), true
+	if last := s.stats.Load(); last != nil {
+		return *last, true
+	}
+	return topology.Stats{}, false
 }

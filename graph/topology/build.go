@@ -11,9 +11,8 @@ import (
 // Rows are the rows that an engine stores, as a topology needs them.
 type Rows interface {
 	graph.Links
-	// Flows emits the current rows of names, each with those of its columns or
-	// fans if whole is set (see graph.Raw).
-	Flows(ctx context.Context, layer graph.Layer, dir graph.Direction, names []graph.ID, whole bool, emit func(node graph.ID, by graph.Key, to []graph.Target) error) error
+	// Flows is that of graph.Raw.
+	Flows(ctx context.Context, f graph.Ask, names []graph.ID, emit func(node graph.ID, by graph.Key, to []graph.Target) error) error
 	// AllFlows emits all current rows, those of one node one after the other.
 	AllFlows(ctx context.Context, layer graph.Layer, dir graph.Direction, emit func(node graph.ID, by graph.Key, to []graph.Target) error) error
 	// Linked emits the names that have aliases or have been gone.
@@ -30,18 +29,19 @@ var allRows = [...]struct {
 	{graph.ControlLayer, graph.Downstream}, {graph.ControlLayer, graph.Upstream},
 }
 
-// Build makes a topology of all that an engine stores.
-func Build(ctx context.Context, rows Rows) (*Topology, error) {
+// Build makes a topology of all that an engine stores. Where it takes more than
+// so many bytes the error is ErrFull; 0 is as many as there can be.
+func Build(ctx context.Context, rows Rows, most int64) (*Topology, error) {
 	t := New()
-	if err := t.build(ctx, rows); err != nil {
+	if err := t.build(ctx, rows, most); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Topology) build(ctx context.Context, rows Rows) error {
+func (t *Topology) build(ctx context.Context, rows Rows, most int64) error {
 	for _, r := range allRows {
-		g := gatherer{t: t, slot: slotOf(r.layer, r.dir)}
+		g := gatherer{t: t, slot: slotOf(r.layer, r.dir), most: most}
 		if err := rows.AllFlows(ctx, r.layer, r.dir, g.row); err != nil {
 			return fmt.Errorf("read flows: %w", err)
 		}
@@ -69,7 +69,12 @@ type gatherer struct {
 	node    graph.ID
 	entries []entry
 	seen    func(graph.Handle)
+	most    int64 // bytes; 0: any
+	lists   int
 }
+
+// measured is after how many lists it is measured what they take.
+const measured = 1 << 12
 
 func (g *gatherer) row(node graph.ID, by graph.Key, to []graph.Target) error {
 	if node != g.node {
@@ -88,6 +93,9 @@ func (g *gatherer) row(node graph.ID, by graph.Key, to []graph.Target) error {
 func (g *gatherer) flush() error {
 	if len(g.entries) == 0 {
 		return nil
+	}
+	if g.lists++; g.most > 0 && g.lists%measured == 0 && g.t.Stats().Bytes() > g.most {
+		return ErrFull
 	}
 	h := g.t.handle(g.node)
 	if g.seen != nil {
@@ -147,7 +155,7 @@ func (t *Topology) refresh(ctx context.Context, rows Rows, names []graph.ID) err
 		for _, r := range allRows {
 			seen := map[graph.Handle]bool{}
 			g := gatherer{t: t, slot: slotOf(r.layer, r.dir), seen: func(h graph.Handle) { seen[h] = true }}
-			if err := rows.Flows(ctx, r.layer, r.dir, []graph.ID{name}, true, g.row); err != nil {
+			if err := rows.Flows(ctx, graph.Ask{Layer: r.layer, Dir: r.dir, Whole: true}, []graph.ID{name}, g.row); err != nil {
 				return fmt.Errorf("read flows of %s: %w", name, err)
 			}
 			if err := g.flush(); err != nil {

@@ -143,7 +143,7 @@ func TestRefreshIsAsGoodAsBuild(t *testing.T) {
 		if err := refreshed.Publish(); err != nil {
 			t.Fatal(err)
 		}
-		built, err := Build(t.Context(), r)
+		built, err := Build(t.Context(), r, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -265,11 +265,11 @@ func TestBuildSaysThatItIsFull(t *testing.T) {
 	} {
 		top := New()
 		limit(top)
-		if err := top.build(t.Context(), r); !errors.Is(err, ErrFull) {
+		if err := top.build(t.Context(), r, 0); !errors.Is(err, ErrFull) {
 			t.Errorf("%s: got %v, want ErrFull", name, err)
 		}
 	}
-	if _, err := Build(t.Context(), r); err != nil {
+	if _, err := Build(t.Context(), r, 0); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 }

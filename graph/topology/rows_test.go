@@ -97,14 +97,14 @@ func (r *rows) ends(f func([2]graph.ID) (graph.ID, bool)) (ids []graph.ID) {
 
 func (r *rows) Life(node graph.ID) (graph.Life, error) { return r.lives[node], nil }
 
-func (r *rows) Flows(_ context.Context, layer graph.Layer, dir graph.Direction, names []graph.ID, whole bool, emit func(graph.ID, graph.Key, []graph.Target) error) error {
+func (r *rows) Flows(_ context.Context, f graph.Ask, names []graph.ID, emit func(graph.ID, graph.Key, []graph.Target) error) error {
 	for _, name := range names {
 		nodes := []graph.ID{name}
-		if all := r.nodes[name]; whole && len(all) > 0 {
+		if all := r.nodes[name]; f.Whole && len(all) > 0 {
 			nodes = all
 		}
 		for _, node := range nodes {
-			by := r.flows[graph.Row{Layer: layer, Dir: dir, Node: node}]
+			by := r.flows[graph.Row{Layer: f.Layer, Dir: f.Dir, Node: node}]
 			for _, k := range slices.SortedFunc(maps.Keys(by), graph.Key.Compare) {
 				if err := emit(node, k, by[k]); err != nil {
 					return err
@@ -116,7 +116,7 @@ func (r *rows) Flows(_ context.Context, layer graph.Layer, dir graph.Direction, 
 }
 
 func (r *rows) AllFlows(ctx context.Context, layer graph.Layer, dir graph.Direction, emit func(graph.ID, graph.Key, []graph.Target) error) error {
-	return r.Flows(ctx, layer, dir, slices.SortedFunc(maps.Keys(r.nodes), graph.ID.Compare), true, emit)
+	return r.Flows(ctx, graph.Ask{Layer: layer, Dir: dir, Whole: true}, slices.SortedFunc(maps.Keys(r.nodes), graph.ID.Compare), emit)
 }
 
 func (r *rows) Linked(_ context.Context, emit func(graph.ID) error) error {

@@ -135,6 +135,9 @@ type Stats struct {
 	Waiting int64
 }
 
+// Bytes is the memory of all.
+func (s Stats) Bytes() int64 { return s.NodeBytes + s.FlowBytes }
+
 // Stats returns the sizes. It must not be called while the topology changes.
 func (t *Topology) Stats() Stats {
 	s := Stats{

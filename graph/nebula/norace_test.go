@@ -1,0 +1,5 @@
+//go:build !race
+
+package nebula
+
+const raceEnabled = false
