@@ -19,20 +19,23 @@ const maxLooks = 8
 func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
 	v.unsteady(want&(graph.WantPartitions|graph.WantSeen) != 0)
 	by := until(ctx)
-	for range maxLooks {
+	var nodes []graph.Node
+	var gaps []graph.Gap
+	for look := range maxLooks + 1 {
+		var questions map[string]*graph.LegQuestion
 		v.mu.Lock()
-		questions := v.unknown(ids, want)
+		nodes, gaps = v.describe(ids, want, look < maxLooks)
+		if nodes == nil {
+			questions = v.unknown(ids, want)
+		}
 		v.mu.Unlock()
-		if len(questions) == 0 {
+		if nodes != nil {
 			break
 		}
 		if err := v.round(ctx, by, questions); err != nil {
 			return nil, err
 		}
 	}
-	v.mu.Lock()
-	nodes, gaps := v.describe(ids, want)
-	v.mu.Unlock()
 	for i := range nodes {
 		if err := emit(nodes[i]); err != nil {
 			return gaps, err
@@ -100,8 +103,9 @@ func (v *view) parts(node graph.ID) []holder {
 }
 
 // describe returns the nodes that ids stand for, each once, and which regions
-// could not be asked.
-func (v *view) describe(ids []graph.ID, want graph.Want) (nodes []graph.Node, gaps []graph.Gap) {
+// could not be asked; if all is wanted, nil where a region that can be has not
+// been asked yet.
+func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []graph.Node, gaps []graph.Gap) {
 	given := make(map[graph.ID]bool, len(ids))
 	nodes = make([]graph.Node, 0, len(ids))
 	for _, id := range ids {
@@ -118,11 +122,19 @@ func (v *view) describe(ids []graph.ID, want graph.Want) (nodes []graph.Node, ga
 				return cmp.Or(cmp.Compare(btoi(a.id != node.Base()), btoi(b.id != node.Base())), strings.Compare(a.region, b.region))
 			})
 		}
+		base := all && node.IsColumn() && !v.placeOf(node.Base()).plain
 		for _, h := range hs {
+			table := h
 			h = h.of(node)
 			gaps = joined(gaps, v.behind(h.region))
-			if g, is := v.gap(h.region); is && !v.described(h, want) {
-				gaps = joined(gaps, []graph.Gap{g})
+			if !v.described(h, want) || base && !v.described(table, want) {
+				g, is := v.gap(h.region)
+				if !is && all {
+					return nil, nil
+				}
+				if is && !v.described(h, want) {
+					gaps = joined(gaps, []graph.Gap{g})
+				}
 			}
 			if d := v.details[h]; d != nil && d.Node != nil {
 				found = append(found, d.Node)

@@ -84,7 +84,7 @@ type Client struct {
 	o      ClientOptions
 	http   *http.Transport
 	frames *frames
-	closer closer
+	closer *closer
 
 	running sync.WaitGroup // questions
 	mu      sync.Mutex     // guards all below
@@ -111,7 +111,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	c := &Client{o: o, frames: &frames{o.MaxFrame}, marks: map[string]graph.Mark{}, conns: map[*conn]bool{}}
 	c.http = &http.Transport{DialContext: c.dial, TLSClientConfig: o.TLS.Clone(), TLSHandshakeTimeout: o.DialTime, Protocols: p, DisableCompression: true,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: keepConns}
-	c.closer = closer{send: c.closeLeases, waiting: map[string][]leaseID{}}
+	c.closer = newCloser(c.closeLeases)
 	return c, nil
 }
 

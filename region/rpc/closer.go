@@ -11,10 +11,16 @@ type closer struct {
 	send func(ctx context.Context, address string, ids []leaseID)
 
 	running sync.WaitGroup
+	hurry   chan struct{} // closed by close
+
 	mu      sync.Mutex // guards all below
 	waiting map[string][]leaseID
 	busy    bool // somebody sends
 	closed  bool
+}
+
+func newCloser(send func(ctx context.Context, address string, ids []leaseID)) *closer {
+	return &closer{send: send, hurry: make(chan struct{}), waiting: map[string][]leaseID{}}
 }
 
 const (
@@ -23,6 +29,9 @@ const (
 	// closeMost is how many views may wait at each address for the region to
 	// hear of them. Of more it does not hear, and closes them in its time.
 	closeMost = 1024
+	// closeGather is how long a closed view waits for others, so that questions
+	// which come one after the other do not each cost another request.
+	closeGather = 50 * time.Millisecond
 )
 
 func (l *closer) add(address string, id leaseID) {
@@ -41,6 +50,10 @@ func (l *closer) add(address string, id leaseID) {
 // run sends until nothing waits.
 func (l *closer) run() {
 	for {
+		select {
+		case <-time.After(closeGather):
+		case <-l.hurry:
+		}
 		address, ids := l.next()
 		if ids == nil {
 			return
@@ -68,7 +81,10 @@ func (l *closer) next() (string, []leaseID) {
 // time for it.
 func (l *closer) close() {
 	l.mu.Lock()
-	l.closed = true
+	if !l.closed {
+		l.closed = true
+		close(l.hurry)
+	}
 	l.mu.Unlock()
 	l.running.Wait()
 }

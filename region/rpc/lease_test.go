@@ -190,6 +190,7 @@ func TestClosingAViewClosesItAtTheRegion(t *testing.T) {
 			}
 			resolve(t, v, errClosed)
 		}
+		time.Sleep(closeGather)
 		s.want(t, 3, 3)
 	})
 }
@@ -218,6 +219,7 @@ func TestAViewIsClosedThoughItsAnswerNeverCame(t *testing.T) {
 		if err := v.Close(); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(closeGather)
 		s.want(t, 1, 1)
 	})
 }
