@@ -15,6 +15,8 @@ type coder struct {
 	b           []byte
 	decode, bad bool
 	scratch     []byte
+	// texts are those that shared has decoded.
+	texts map[string]string
 }
 
 func (c *coder) fail() { c.bad, c.b = true, nil }
@@ -124,6 +126,26 @@ func (c *coder) string(v *string) {
 	} else {
 		c.b = append(c.b, *v...)
 	}
+}
+
+// shared is string for texts that come again and again: they have one memory.
+func (c *coder) shared(v *string) {
+	if !c.decode {
+		c.string(v)
+		return
+	}
+	var n uint64
+	c.uint(&n)
+	b := c.take(n)
+	s, ok := c.texts[string(b)]
+	if !ok {
+		if c.texts == nil {
+			c.texts = map[string]string{}
+		}
+		s = string(b)
+		c.texts[s] = s
+	}
+	*v = s
 }
 
 func (c *coder) id(v *graph.ID) {

@@ -169,18 +169,41 @@ func codeGap(c *coder, g *graph.Gap) {
 	c.string(&g.Reason)
 }
 
-func codeName(c *coder, n *graph.Name) { value(c, n, graph.AppendName, graph.DecodeName) }
+// nameSize is the least that a name takes.
+const nameSize = 5
+
+func codeName(c *coder, n *graph.Name) {
+	small(c, &n.Kind)
+	c.shared(&n.Region)
+	c.shared(&n.Namespace)
+	c.shared(&n.Name)
+	c.string(&n.Column)
+}
 
 func codeConflict(c *coder, v *graph.Conflict) {
 	codeName(c, &v.Name)
-	slice(c, &v.Targets, 3, codeName)
+	slice(c, &v.Targets, nameSize, codeName)
+}
+
+// codeFacts codes facts as graph does, or, where they are no more than what
+// graph.WantBrief asks for, those alone.
+func codeFacts(c *coder, f *graph.Facts) {
+	brief := len(f.Description)+len(f.Owners)+len(f.Tags)+len(f.Columns)+len(f.Deleted) == 0
+	if c.bool(&brief); !brief {
+		value(c, f, graph.AppendFacts, graph.DecodeFacts)
+		return
+	}
+	c.shared(&f.Kind)
+	c.shared(&f.Platform)
+	c.string(&f.URL)
+	c.string(&f.Display)
 }
 
 func codeNode(c *coder, n *graph.Node) {
 	c.id(&n.ID)
 	codeName(c, &n.Name)
-	value(c, &n.Facts, graph.AppendFacts, graph.DecodeFacts)
-	slice(c, &n.Aliases, 3, codeName)
+	codeFacts(c, &n.Facts)
+	slice(c, &n.Aliases, nameSize, codeName)
 	column := n.Column != nil
 	if c.bool(&column); column {
 		if c.decode {
