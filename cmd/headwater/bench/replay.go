@@ -68,7 +68,11 @@ func (r *run) replay(ctx context.Context) error {
 			wg.Go(func() {
 				defer func() { <-busy }()
 				var buf bytes.Buffer
-				err := homes[own].post(ctx, "/api/v1/lineage", graphtest.AppendEvent(nil, t), &buf)
+				event := graphtest.AppendEvent(nil, t)
+				err := homes[own].post(ctx, "/api/v1/lineage", event, &buf)
+				if err != nil { // as producers do: a connection that is kept may have been closed
+					err = homes[own].post(ctx, "/api/v1/lineage", event, &buf)
+				}
 				if acknowledged := time.Now(); err == nil && added != "" {
 					for _, url := range c.URLs {
 						if err = visible(ctx, url, "UPSTREAM", t.Output.Namespace, t.Output.Name, added); err != nil {
