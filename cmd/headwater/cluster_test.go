@@ -25,8 +25,8 @@ import (
 	"headwater/gateway/catalog"
 )
 
-// TestMemberProcess is not a test: TestKilledMembers runs it as a gateway or a
-// region that can be killed.
+// TestMemberProcess is not a test: others run it as a gateway, a region or a
+// server that can be killed.
 func TestMemberProcess(t *testing.T) {
 	args := os.Getenv("HEADWATER_TEST_MEMBER")
 	if args == "" {

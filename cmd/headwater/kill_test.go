@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,25 +22,13 @@ import (
 	"headwater/region/log"
 )
 
-// TestServerProcess is not a test: TestKilledServers runs it as a server that
-// can be killed.
-func TestServerProcess(t *testing.T) {
-	data := os.Getenv("HEADWATER_TEST_SERVE")
-	if data == "" {
-		t.Skip("skipped: it is the server of another test")
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	// HEADWATER_STORE and the like hold as they always do.
-	os.Exit(run(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--min-free", "0", "--cache", "8MiB"}, os.Stdout, os.Stderr))
-}
-
 // startServer runs a server process and returns its base URL. Its large rows are
 // in a NebulaGraph where store is the URL of one.
 func startServer(t *testing.T, data, store string) (*exec.Cmd, string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestServerProcess$")
-	cmd.Env = append(os.Environ(), "HEADWATER_TEST_SERVE="+data)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestMemberProcess$")
+	// HEADWATER_STORE and the like hold as they always do.
+	cmd.Env = append(os.Environ(), "HEADWATER_TEST_MEMBER=serve --listen 127.0.0.1:0 --min-free 0 --cache 8MiB --data "+data)
 	if store != "" {
 		cmd.Env = append(cmd.Env, "HEADWATER_STORE="+store, "HEADWATER_INIT=true")
 	}

@@ -20,8 +20,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("HEADWATER_TEST_SERVE") != "" {
-		os.Exit(m.Run()) // a process of TestServerProcess
+	if os.Getenv("HEADWATER_TEST_MEMBER") != "" {
+		os.Exit(m.Run()) // a process of TestMemberProcess: it leaves without clearing up
 	}
 	testscript.Main(m, map[string]func(){"headwater": main})
 }
