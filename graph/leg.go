@@ -64,8 +64,9 @@ type Leg struct {
 	Standing []Standing
 	// Absent are of those the ones that have no flows here.
 	Absent []ID
-	// Nodes are the details.
-	Nodes []Node
+	// Nodes are the details: first those of Stands, then those of Coming.
+	Nodes  []Node
+	Coming []ID
 	// Late: ctx ended first; what there is is right.
 	Late bool
 	Gaps []Gap
@@ -102,7 +103,10 @@ type Standing struct {
 // A LegView is a view that walks legs.
 type LegView interface {
 	View
-	Leg(ctx context.Context, q LegQuestion) (*Leg, error)
+	// Leg gives found, if it is not nil, the leg as soon as it has all but the
+	// details of Coming, and returns it when it has those too: what found was
+	// given stays as it is, but for Nodes, Late and Gaps, which may grow.
+	Leg(ctx context.Context, q LegQuestion, found func(*Leg) error) (*Leg, error)
 }
 
 // standingOf returns the standing of a data store.

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// WalkLeg answers a LegQuestion over any view of a region. When ctx ends first,
-// or the leg is as large as one may be, lists are missing: those that it has
-// are whole.
-func WalkLeg(ctx context.Context, v View, q LegQuestion) (*Leg, error) {
-	return walkLeg(ctx, v, q, mostLegHops)
+// WalkLeg answers a LegQuestion over any view of a region, as LegView.Leg does.
+// When ctx ends first, or the leg is as large as one may be, lists are missing:
+// those that it has are whole.
+func WalkLeg(ctx context.Context, v View, q LegQuestion, found func(*Leg) error) (*Leg, error) {
+	return walkLeg(ctx, v, q, found, mostLegHops)
 }
 
 // walkLeg is WalkLeg for legs of at most so many hops.
-func walkLeg(ctx context.Context, v View, q LegQuestion, most int) (*Leg, error) {
+func walkLeg(ctx context.Context, v View, q LegQuestion, found func(*Leg) error, most int) (*Leg, error) {
 	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}, most: most}
 	defer l.release()
 	if err := l.walk(ctx); err != nil && !errors.Is(err, errFull) {
@@ -33,11 +33,17 @@ func walkLeg(ctx context.Context, v View, q LegQuestion, most int) (*Leg, error)
 	if err := l.stand(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.details(ctx); err != nil {
-		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	first := l.wanted()
+	if err := l.details(ctx, first); err != nil {
+		return nil, err
+	}
+	if found != nil {
+		if err := found(l.leg); err != nil {
 			return nil, err
 		}
-		l.leg.Late = true // flows without details are worth having
+	}
+	if err := l.details(ctx, l.leg.Coming); err != nil {
+		return nil, err
 	}
 	return l.leg, nil
 }
@@ -289,20 +295,41 @@ func (l *legWalk) stand(ctx context.Context) error {
 	return nil
 }
 
-// details loads what is known of the nodes that were reached.
-func (l *legWalk) details(ctx context.Context) error {
+// wanted returns the nodes of which details are wanted first: what the question
+// was asked of. Those that were reached besides are coming.
+func (l *legWalk) wanted() []ID {
 	if !l.q.Details {
 		return nil
 	}
-	if l.q.Granularity == Columns {
-		for _, id := range l.reached {
-			l.reached = append(l.reached, id.Base())
+	sorted := func(ids []ID) []ID {
+		if l.q.Granularity == Columns {
+			for _, id := range ids {
+				ids = append(ids, id.Base())
+			}
 		}
+		slices.SortFunc(ids, ID.Compare)
+		return slices.DeleteFunc(slices.Compact(ids), ID.IsHub)
 	}
-	slices.SortFunc(l.reached, ID.Compare)
-	l.reached = slices.DeleteFunc(slices.Compact(l.reached), ID.IsHub)
-	l.leg.Nodes = make([]Node, 0, len(l.reached))
-	gaps, err := l.view.Nodes(ctx, l.reached, l.q.Want, func(n Node) error {
+	entered := len(l.q.Seeds)
+	if !l.q.Root.IsZero() {
+		entered++
+	}
+	first := sorted(slices.Clone(l.leg.Stands[:min(entered, len(l.leg.Stands))]))
+	l.leg.Coming = slices.DeleteFunc(sorted(l.reached), func(id ID) bool {
+		_, is := slices.BinarySearchFunc(first, id, ID.Compare)
+		return is
+	})
+	l.leg.Nodes = make([]Node, 0, len(first)+len(l.leg.Coming))
+	return first
+}
+
+// details loads what is known of nodes. There may be no time for all of them:
+// flows without details are worth having.
+func (l *legWalk) details(ctx context.Context, of []ID) error {
+	if len(of) == 0 {
+		return nil
+	}
+	gaps, err := l.view.Nodes(ctx, of, l.q.Want, func(n Node) error {
 		if f := &n.Facts; l.q.Want == WantBrief {
 			*f = Facts{Kind: f.Kind, Platform: f.Platform, URL: f.URL, Display: f.Display}
 		}
@@ -310,6 +337,10 @@ func (l *legWalk) details(ctx context.Context) error {
 		return nil
 	})
 	l.gaps(gaps)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		l.leg.Late = true
+		return nil
+	}
 	return err
 }
 

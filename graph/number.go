@@ -180,23 +180,17 @@ func (n *Numbering) By(by uint32) Key { return n.listed[by].Key }
 // numbered.
 func (n *Numbering) Via(by uint32) ID { return n.listed[by].via }
 
-func (n *Numbering) by(k sayer) uint32 {
-	by, ok := n.keys[k]
+// Number returns the number of a contribution that speaks of via, or of no
+// global table where that is zero.
+func (n *Numbering) Number(by Key, via ID) uint32 {
+	k := sayer{by, via}
+	i, ok := n.keys[k]
 	if !ok {
-		by = uint32(len(n.listed))
+		i = uint32(len(n.listed))
 		n.listed = append(n.listed, k)
-		n.keys[k] = by
+		n.keys[k] = i
 	}
-	return by
-}
-
-// Append appends flows by number.
-func (n *Numbering) Append(hops []Hop, flows []Flow) []Hop {
-	for i := range flows {
-		f := &flows[i]
-		hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.by(sayer{f.By, f.Via}), Kinds: f.Kinds, Coarse: f.Coarse})
-	}
-	return hops
+	return i
 }
 
 // A numbering numbers the nodes of a view that has no numbers of its own. It is
@@ -216,7 +210,11 @@ func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Boun
 	slices.SortFunc(ids, ID.Compare)
 	var hops []Hop
 	return n.view.Flows(ctx, ids, *f, func(flows []Flow) error {
-		hops = n.Append(hops[:0], flows)
+		hops = hops[:0]
+		for i := range flows {
+			f := &flows[i]
+			hops = append(hops, Hop{From: n.handle(f.From), To: n.handle(f.To), By: n.Number(f.By, f.Via), Kinds: f.Kinds, Coarse: f.Coarse})
+		}
 		return emit.Hops(hops)
 	})
 }

@@ -93,7 +93,8 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 	regions := slices.Clone(f.o.Regions())
 	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
 	names := f.o.Names()
-	v := &view{names: names, added: names.Added(), followed: names.Added(), patience: f.o.Patience, at: at, mostHops: f.mostHops, sheet: newSheet(), places: map[graph.ID]*placed{}, asked: map[graph.ID]bool{}}
+	v := &view{names: names, added: names.Added(), followed: names.Added(), patience: f.o.Patience, at: at, mostHops: f.mostHops, sheet: newSheet(), places: map[graph.ID]*placed{}, asked: map[graph.ID]bool{}, coming: map[*coming]bool{}}
+	v.life, v.stop = context.WithCancel(context.Background())
 	for _, r := range regions {
 		own := &region{Region: r, opening: make(chan struct{}, 1)}
 		if r.Changes != nil {

@@ -68,7 +68,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
 	w := &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
-	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}}
+	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}, told: map[*graph.Leg]*told{}}
 	return w
 }
 
@@ -77,13 +77,20 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 func (w *walking) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit func([]graph.Flow) error) ([]graph.Gap, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := &expansion{view: w.view, walk: w, ask: &f}
+	n := w.numbers
+	e := n.expansion(&f)
 	gaps := w.unheard
+	var flows []graph.Flow
 	for _, id := range frontier {
 		e.of(id)
 		gaps = joined(gaps, e.lacking)
-		if len(e.batch) > 0 {
-			if err := emit(e.batch); err != nil {
+		flows = flows[:0]
+		for i := range e.batch {
+			h := &e.batch[i]
+			flows = append(flows, graph.Flow{From: n.ID(h.From), To: n.ID(h.To), Kinds: h.Kinds, Coarse: h.Coarse, By: n.By(h.By), Via: n.Via(h.By)})
+		}
+		if len(flows) > 0 {
+			if err := emit(flows); err != nil {
 				return gaps, err
 			}
 		}
@@ -121,29 +128,35 @@ func (v *view) Flows(ctx context.Context, frontier []graph.ID, f graph.Ask, emit
 // An expansion makes the flows of one node after the other.
 type expansion struct {
 	*view
-	walk  *walking
-	ask   *graph.Ask
-	batch []graph.Flow
+	walk    *walking
+	numbers *numbers
+	ask     *graph.Ask
+	batch   []graph.Hop
 	// lacking is what the flows lack of regions that could not be asked; missed
 	// says that something of them has yet to be.
 	lacking []graph.Gap
 	missed  bool
 }
 
-// of makes the flows of a node.
+// of makes the flows of a node. They are in memory that numbers.free has: the
+// next ones are put over them, unless it is told to keep them.
 func (e *expansion) of(id graph.ID) {
-	e.batch, e.lacking, e.missed = e.batch[:0], nil, false
+	if cap(e.numbers.free) == 0 {
+		e.numbers.free = make([]graph.Hop, 0, hopsAtOnce)
+	}
+	e.batch, e.lacking, e.missed = e.numbers.free, nil, false
 	node := e.node(id)
 	if !e.ask.ThroughDeleted && e.gone(node) {
 		return
 	}
-	e.own(node, node, nil)
+	as, _ := e.numbers.Handle(node)
+	e.own(as, node, nil)
 	if t := e.tableOf(node.Base()); t != nil {
-		e.table(node, t)
+		e.table(as, node, t)
 	}
 	if t := e.names.Table(node.Base()); t != nil {
 		for _, m := range t.Members {
-			e.own(node, node.WithBase(e.node(m.ID)), nil)
+			e.own(as, node.WithBase(e.node(m.ID)), nil)
 		}
 	}
 }
@@ -156,7 +169,7 @@ func (e *expansion) miss(h holder, level int) *miss {
 
 // own adds the flows of a node, as all regions have them, as those of as; via
 // is the global table that they are said of.
-func (e *expansion) own(as, node graph.ID, via *border.Table) {
+func (e *expansion) own(as graph.Handle, node graph.ID, via *border.Table) {
 	for _, h := range e.holders(node.Base()) {
 		e.listed(as, h.of(node), via)
 	}
@@ -164,7 +177,7 @@ func (e *expansion) own(as, node graph.ID, via *border.Table) {
 
 // listed adds the flows of a node as one region has them. Where they have not
 // been sent that is noted: the region is to be asked, or can't be.
-func (e *expansion) listed(as graph.ID, h holder, via *border.Table) {
+func (e *expansion) listed(as graph.Handle, h holder, via *border.Table) {
 	e.lacking = joined(e.lacking, e.behind(h.region))
 	l, ok := e.find(listKey{h, e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly})
 	if !ok {
@@ -176,45 +189,55 @@ func (e *expansion) listed(as graph.ID, h holder, via *border.Table) {
 		m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
 		return
 	}
+	if len(l.hops) == 0 {
+		return
+	}
+	t := e.numbers.of(h.region, l.leg)
 	for i := range l.hops {
-		e.hop(as, h.region, l.leg, &l.hops[i], via)
+		e.hop(as, t, &l.hops[i], via)
 	}
 }
 
 // hop adds one flow, unless the question leaves it out.
-func (e *expansion) hop(as graph.ID, region string, leg *graph.Leg, h *graph.LegHop, via *border.Table) {
-	by := &leg.Keys[h.By]
-	if e.ask.Kinds != 0 && h.Kinds != 0 && h.Kinds&e.ask.Kinds == 0 || len(e.ask.Origins) > 0 && !slices.Contains(e.ask.Origins, graph.System(by.Origin)) {
+func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.Table) {
+	n := e.numbers
+	if e.ask.Kinds != 0 && h.Kinds != 0 && h.Kinds&e.ask.Kinds == 0 || len(e.ask.Origins) > 0 && !slices.Contains(e.ask.Origins, graph.System(t.leg.Keys[h.By].Origin)) {
 		return
 	}
-	f := graph.Flow{From: as, Kinds: h.Kinds, Coarse: h.Coarse, By: *by}
+	f := graph.Hop{From: as, Kinds: h.Kinds, Coarse: h.Coarse}
 	if e.ask.Whole { // of columns too
-		if f.From = leg.IDs[h.From].WithBase(as.Base()); f.From != as {
-			e.end(f.From, region, e.ask.Level)
+		if from := n.end(t, h.From); from.table == nil && n.Base(from.h) == n.Base(as) {
+			if f.From = from.h; f.From != as {
+				e.end(from, f.From, t.region, e.ask.Level)
+			}
+		} else if id := t.leg.IDs[h.From].WithBase(n.ID(as).Base()); id != n.ID(as) { // as is not what it is there
+			f.From, _ = n.Handle(id)
+			e.end(nil, f.From, t.region, e.ask.Level)
 		}
 	}
-	if via != nil {
-		f.Via = via.ID
-	}
-	to := e.node(leg.IDs[h.To])
-	if t := e.names.Table(to.Base()); t != nil && len(t.Members) > 0 && f.From.Base() != t.ID {
-		f.Via = t.ID
-		for _, m := range e.spokenOf(t, region) {
-			f.To = to.WithBase(e.node(m.ID))
-			e.to(f, region)
+	to := n.end(t, h.To)
+	if to.table != nil && n.ID(f.From).Base() != to.table.ID {
+		f.By = n.Number(t.leg.Keys[h.By], to.table.ID)
+		for _, m := range e.spokenOf(to.table, t.region) {
+			f.To, _ = n.Handle(t.leg.IDs[h.To].WithBase(e.node(m.ID)))
+			e.to(f, nil, t.region)
 		}
 		return
 	}
-	f.To = to
-	e.to(f, region)
+	f.To = to.h
+	if f.By = n.by(t, h.By); via != nil {
+		f.By = n.Number(t.leg.Keys[h.By], via.ID)
+	}
+	e.to(f, to, t.region)
 }
 
-// to adds a flow that a region has told of, if its other end is alive.
-func (e *expansion) to(f graph.Flow, region string) {
-	if f.To.Kind() == graph.DataStoreKind {
-		e.end(f.To, region, e.ask.Level+1)
+// to adds a flow that a region has told of, if its other end is alive; d, if
+// not nil, is what is known of that.
+func (e *expansion) to(f graph.Hop, d *end, region string) {
+	if class := f.To.Class(); class == graph.DataStoreClass || class == graph.ColumnClass {
+		e.end(d, f.To, region, e.ask.Level+1)
 	}
-	if e.ask.ThroughDeleted || !e.gone(f.To) {
+	if gone := d != nil && d.gone || d == nil && e.gone(e.numbers.ID(f.To)); e.ask.ThroughDeleted || !gone {
 		e.batch = append(e.batch, f)
 	}
 }
@@ -222,8 +245,14 @@ func (e *expansion) to(f graph.Flow, region string) {
 // end notes an end of a flow that a region has told of. Regions that have not
 // said yet how it stands are asked: what it is, and whether it still is, can
 // depend on each that has a name of it. So are those that have not said what
-// they know of it, where the walk is asked for that.
-func (e *expansion) end(node graph.ID, region string, level int) {
+// they know of it, where the walk is asked for that. d, if not nil, is what is
+// known of it.
+func (e *expansion) end(d *end, end graph.Handle, region string, level int) {
+	if d != nil && d.settled[e.ask.Dir] {
+		return
+	}
+	open := false
+	node := e.numbers.ID(end)
 	base := node.Base()
 	hs := e.holders(base)
 	settled := e.placeOf(base).settled
@@ -238,6 +267,7 @@ func (e *expansion) end(node graph.ID, region string, level int) {
 		if e.known[h] && !e.walk.wants(at, e.ask.Dir) {
 			continue
 		}
+		open = true
 		g, is := e.gap(h.region)
 		switch {
 		case !is:
@@ -246,12 +276,15 @@ func (e *expansion) end(node graph.ID, region string, level int) {
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 		}
 	}
+	if d != nil {
+		d.settled[e.ask.Dir] = !open
+	}
 }
 
 // wants reports whether the details of a node are wanted, of a region that has
 // not been asked for them.
 func (w *walking) wants(h holder, dir graph.Direction) bool {
-	return w.q.Details && !w.described(h, w.q.Want) && !w.entered[place{h, dir}]
+	return w.q.Details && !w.expects(h, w.q.Want) && !w.entered[place{h, dir}]
 }
 
 // Resolve implements graph.View; regions that have not said yet what the name

@@ -19,25 +19,33 @@ const maxLooks = 8
 func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
 	v.unsteady(want&(graph.WantPartitions|graph.WantSeen) != 0)
 	by := until(ctx)
-	var nodes []graph.Node
+	var nodes []*graph.Node
 	var gaps []graph.Gap
-	for look := range maxLooks + 1 {
-		var questions map[string]*graph.LegQuestion
+	for looks := 0; nodes == nil; {
 		v.mu.Lock()
-		nodes, gaps = v.describe(ids, want, look < maxLooks)
-		if nodes == nil {
+		var c *coming
+		var questions map[string]*graph.LegQuestion
+		if nodes, gaps, c = v.describe(ids, want, looks < maxLooks); nodes == nil {
 			questions = v.unknown(ids, want)
 		}
 		v.mu.Unlock()
-		if nodes != nil {
-			break
-		}
-		if err := v.round(ctx, by, questions); err != nil {
-			return nil, err
+		switch {
+		case nodes != nil:
+		case c != nil && len(questions) == 0:
+			select {
+			case <-c.done:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		default:
+			looks++
+			if err := v.round(ctx, by, questions); err != nil {
+				return nil, err
+			}
 		}
 	}
-	for i := range nodes {
-		if err := emit(nodes[i]); err != nil {
+	for _, n := range nodes {
+		if err := emit(*n); err != nil {
 			return gaps, err
 		}
 	}
@@ -45,7 +53,7 @@ func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit 
 }
 
 // unknown asks each region for the nodes of which it has not said what it
-// knows.
+// knows, and is not about to.
 func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQuestion {
 	questions := map[string]*graph.LegQuestion{}
 	asked := map[holder]bool{}
@@ -65,7 +73,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 			if _, is := v.gap(h.region); is || asked[h] {
 				continue
 			}
-			if v.described(h, want) {
+			if v.expects(h, want) {
 				continue
 			}
 			asked[h] = true
@@ -104,10 +112,10 @@ func (v *view) parts(node graph.ID) []holder {
 
 // describe returns the nodes that ids stand for, each once, and which regions
 // could not be asked; if all is wanted, nil where a region that can be has not
-// been asked yet.
-func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []graph.Node, gaps []graph.Gap) {
+// been asked yet, and what is coming of that, if anything is.
+func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*graph.Node, gaps []graph.Gap, coming *coming) {
 	given := make(map[graph.ID]bool, len(ids))
-	nodes = make([]graph.Node, 0, len(ids))
+	nodes = make([]*graph.Node, 0, len(ids))
 	for _, id := range ids {
 		node := v.node(id)
 		if given[node] {
@@ -130,7 +138,12 @@ func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []grap
 			if !v.described(h, want) || base && !v.described(table, want) {
 				g, is := v.gap(h.region)
 				if !is && all {
-					return nil, nil
+					for _, at := range [...]holder{h, table} {
+						if d := v.details[at]; d != nil && d.coming != nil && !v.described(at, want) {
+							coming = d.coming
+						}
+					}
+					return nil, nil, coming
 				}
 				if is && !v.described(h, want) {
 					gaps = joined(gaps, []graph.Gap{g})
@@ -140,11 +153,11 @@ func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []grap
 				found = append(found, d.Node)
 			}
 		}
-		if n, ok := v.merged(node, found); ok {
+		if n := v.merged(node, found); n != nil {
 			nodes = append(nodes, n)
 		}
 	}
-	return nodes, gaps
+	return nodes, gaps, nil
 }
 
 func btoi(b bool) int {
@@ -155,15 +168,15 @@ func btoi(b bool) int {
 }
 
 // merged makes one node of what regions know of it, the first of them counting
-// most.
-func (v *view) merged(id graph.ID, found []*graph.Node) (graph.Node, bool) {
+// most; nil of nothing.
+func (v *view) merged(id graph.ID, found []*graph.Node) *graph.Node {
 	if len(found) == 0 {
-		return graph.Node{}, false
+		return nil
+	}
+	if len(found) == 1 && found[0].ID == id {
+		return found[0]
 	}
 	n := *found[0]
-	if len(found) == 1 && n.ID == id {
-		return n, true
-	}
 	if n.ID != id {
 		n.ID = id
 		column := n.Name.Column
@@ -236,7 +249,7 @@ func (v *view) merged(id graph.ID, found []*graph.Node) (graph.Node, bool) {
 		return cmp.Or(cmp.Compare(b.Name, a.Name), cmp.Compare(a.Created, b.Created))
 	})
 	n.Partitions = slices.CompactFunc(n.Partitions, func(a, b graph.Partition) bool { return a.Name == b.Name })
-	return n, true
+	return &n
 }
 
 // nameOf returns the name of a data store: as its region has it, or the catalog.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"headwater/gateway/border"
 	"headwater/graph"
 )
 
@@ -16,8 +17,9 @@ type numbers struct {
 	epoch int // of the view, whose rows these are
 	asks  []graph.Ask
 	rows  map[rowKey]row
-	flows []graph.Flow // memory of expansions
-	hops  []graph.Hop  // what is emitted, which is who takes it's own
+	told  map[*graph.Leg]*told
+	free  []graph.Hop // empty, with room for rows
+	hops  []graph.Hop // what is emitted, which is who takes it's own
 }
 
 // A rowKey says whose flows a row has, and for which of the asks.
@@ -32,6 +34,30 @@ type row struct {
 	lacking []graph.Gap
 }
 
+// A told is the ids and contributions of a leg by the numbers of the walk, as
+// far as they have been met.
+type told struct {
+	region string
+	leg    *graph.Leg
+	ends   []end
+	bys    []uint32 // 1 + the number
+}
+
+// An end is what an id of a leg is.
+type end struct {
+	h   graph.Handle
+	met bool
+	// table, if not nil, is the global table that it stands for, which has
+	// members.
+	table *border.Table
+	gone  bool
+	// settled: in that direction nothing is missed of it, in any region.
+	settled [2]bool
+}
+
+// hopsAtOnce is how many hops there is new memory for at least.
+const hopsAtOnce = 256
+
 // Numbers gives graph's walks what they run over.
 func (w *walking) Numbers() graph.Numbers { return w.numbers }
 
@@ -40,34 +66,74 @@ func (n *numbers) Hops(ctx context.Context, frontier []graph.Handle, f *graph.As
 	v := n.walk.view
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if n.epoch != v.epoch {
-		n.epoch = v.epoch
-		clear(n.rows)
-	}
+	e := n.expansion(f)
 	which := n.which(f)
 	gaps := v.unheard
-	e := &expansion{view: v, walk: n.walk, ask: f, batch: n.flows}
 	n.hops = n.hops[:0]
 	for _, h := range frontier {
 		r, ok := n.rows[rowKey{h, which}]
 		if !ok {
 			e.of(n.ID(h))
-			r = row{n.Append(nil, e.batch), e.lacking}
-			if !e.missed {
+			if r = (row{e.batch, e.lacking}); !e.missed {
 				n.rows[rowKey{h, which}] = r
+				n.free = e.batch[len(e.batch):]
 			}
 		}
 		if n.hops = append(n.hops, r.hops...); len(r.lacking) > 0 {
 			gaps = joined(gaps, r.lacking)
 		}
 	}
-	n.flows = e.batch
 	if len(n.hops) > 0 {
 		if err := emit.Hops(n.hops); err != nil {
 			return gaps, err
 		}
 	}
 	return gaps, ctx.Err()
+}
+
+// expansion returns what makes rows of what is known at this point.
+func (n *numbers) expansion(f *graph.Ask) *expansion {
+	if v := n.walk.view; n.epoch != v.epoch {
+		n.epoch = v.epoch
+		clear(n.rows)
+		clear(n.told)
+	}
+	return &expansion{view: n.walk.view, walk: n.walk, numbers: n, ask: f}
+}
+
+// of returns what a leg tells.
+func (n *numbers) of(region string, leg *graph.Leg) *told {
+	t := n.told[leg]
+	if t == nil {
+		t = &told{region, leg, make([]end, len(leg.IDs)), make([]uint32, len(leg.Keys))}
+		n.told[leg] = t
+	}
+	return t
+}
+
+// by returns the number of a contribution of a leg.
+func (n *numbers) by(t *told, by uint32) uint32 {
+	if t.bys[by] == 0 {
+		t.bys[by] = n.Number(t.leg.Keys[by], graph.ID{}) + 1
+	}
+	return t.bys[by] - 1
+}
+
+// end returns what an id of a leg is.
+func (n *numbers) end(t *told, i uint32) *end {
+	d := &t.ends[i]
+	if d.met {
+		return d
+	}
+	d.met = true
+	v := n.walk.view
+	node := v.node(t.leg.IDs[i])
+	d.h, _ = n.Handle(node)
+	d.gone = v.gone(node)
+	if g := v.names.Table(node.Base()); g != nil && len(g.Members) > 0 {
+		d.table = g
+	}
+	return d
 }
 
 // which returns the number of an ask; its level does not alter its rows.

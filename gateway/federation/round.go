@@ -35,33 +35,69 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 	return true, nil // where ctx ended the walk sees it, and answers with what there is
 }
 
-// round asks regions for legs, and takes in what they send by a time.
+// round asks regions for legs, and takes in what they send by a time. Details of
+// what they have reached may still be coming when it returns.
 func (v *view) round(ctx context.Context, by time.Time, questions map[string]*graph.LegQuestion) error {
-	_, err := v.ask(ctx, by, slices.Sorted(maps.Keys(questions)), func(ctx context.Context, r *region, opened graph.LegView) error {
+	_, err := v.begin(ctx, by, slices.Sorted(maps.Keys(questions)), func(ctx context.Context, r *region, opened graph.LegView, beside func(end func())) error {
 		q := questions[r.Name]
-		leg, err := opened.Leg(ctx, *q)
-		if err != nil {
-			return err
-		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		for i := range leg.Lists {
-			v.hops += len(leg.Lists[i].Hops)
-		}
-		if v.hops > v.mostHops {
-			return fmt.Errorf("has more to say than one answer is made of: all regions have sent %d flows, of %d at most", v.hops, v.mostHops)
-		}
-		v.lags(r, leg.Gaps)
-		v.merge(r.Name, q, leg)
-		switch {
-		case v.answered(r.Name, q, leg):
+		c := &coming{want: q.Want, done: make(chan struct{})}
+		var leg *graph.Leg
+		sent := 0 // nodes of the leg
+		whole, err := opened.Leg(ctx, *q, func(l *graph.Leg) error {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			for i := range l.Lists {
+				v.hops += len(l.Lists[i].Hops)
+			}
+			if v.hops > v.mostHops {
+				return fmt.Errorf("has more to say than one answer is made of: all regions have sent %d flows, of %d at most", v.hops, v.mostHops)
+			}
+			v.lags(r, l.Gaps)
+			v.merge(r.Name, q, l, c)
+			if !v.answered(r.Name, q, l) {
+				if l.Late {
+					return context.DeadlineExceeded
+				}
+				return errors.New("sent nothing of what it was asked for")
+			}
+			if sent = len(l.Nodes); len(l.Coming) > 0 {
+				v.coming[c] = true
+				beside(func() { v.came(r, q, l, leg, sent, c) })
+			}
 			return nil
-		case leg.Late:
-			return context.DeadlineExceeded
-		}
-		return errors.New("sent nothing of what it was asked for")
+		})
+		leg = whole
+		return err
 	})
 	return err
+}
+
+// came takes in the details that have come of a leg, of which so many nodes had
+// been sent before; whole is nil where no more have.
+func (v *view) came(r *region, q *graph.LegQuestion, found, whole *graph.Leg, sent int, c *coming) {
+	if whole != nil {
+		v.lags(r, whole.Gaps)
+		for i := sent; i < len(whole.Nodes); i++ {
+			v.learn(r.Name, &whole.Nodes[i], q.Want)
+		}
+	}
+	for _, id := range found.Coming {
+		at := holder{r.Name, id}
+		d := v.details[at]
+		if d == nil || d.coming != c {
+			continue
+		}
+		d.coming = nil
+		switch {
+		case d.said:
+		case whole == nil || whole.Late:
+			delete(v.details, at)
+		default:
+			*d = detail{said: true, want: allDetails}
+		}
+	}
+	delete(v.coming, c)
+	close(c.done)
 }
 
 // answered reports whether a region has sent some of what it was asked for, be
@@ -73,7 +109,7 @@ func (v *view) answered(region string, q *graph.LegQuestion, leg *graph.Leg) boo
 	}
 	for i, id := range stands {
 		if i < len(q.Seeds) {
-			if !q.Details || q.Seeds[i].Distance < graph.Unlimited || v.described(holder{region, id}, q.Want) {
+			if !q.Details || q.Seeds[i].Distance < graph.Unlimited || v.expects(holder{region, id}, q.Want) {
 				return true
 			}
 			continue

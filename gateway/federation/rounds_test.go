@@ -19,6 +19,7 @@ import (
 type far struct {
 	graph.Reader
 	away  time.Duration
+	rest  time.Duration // how long the details of a leg take after it
 	asked atomic.Int64
 	down  atomic.Bool
 }
@@ -47,11 +48,19 @@ func (v farView) wait(ctx context.Context) error {
 	}
 }
 
-func (v farView) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
+func (v farView) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
 	if err := v.wait(ctx); err != nil {
 		return nil, err
 	}
-	return graph.WalkLeg(ctx, v.View, q)
+	l, err := graph.WalkLeg(ctx, v.View, q, found)
+	if err == nil && len(l.Coming) > 0 {
+		select {
+		case <-time.After(v.rest):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return l, err
 }
 
 func (v farView) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {

@@ -36,11 +36,23 @@ type list struct {
 	hops []graph.LegHop
 }
 
-// A detail is what a region knows of a node; Node is nil where it knows of
-// none.
+// A detail is what a region knows of a node, once it has said that; Node is nil
+// where it knows of none. More of it may be coming.
 type detail struct {
 	*graph.Node
+	want   graph.Want
+	said   bool
+	coming *coming
+}
+
+// allDetails is what is known of nothing: whatever is wanted of it, that is all.
+const allDetails = ^graph.WantBrief
+
+// A coming is the details that are still to come of a leg. They, or why they
+// have not, have come when done is closed.
+type coming struct {
 	want graph.Want
+	done chan struct{}
 }
 
 func newSheet() *sheet {
@@ -70,13 +82,20 @@ func (s *sheet) find(k listKey) (l list, ok bool) {
 // described reports whether a region has said what it knows of a node.
 func (s *sheet) described(h holder, want graph.Want) bool {
 	d := s.details[h]
-	return d != nil && d.want.Serves(want)
+	return d != nil && d.said && d.want.Serves(want)
 }
 
-// merge takes in what a region has sent in answer to a question.
-func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
+// expects reports whether it has, or will.
+func (s *sheet) expects(h holder, want graph.Want) bool {
+	d := s.details[h]
+	return d != nil && (d.said && d.want.Serves(want) || d.coming != nil && d.coming.want.Serves(want))
+}
+
+// merge takes in what a region has sent in answer to a question; details that
+// are coming are c's.
+func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg, c *coming) {
 	if len(v.lists)+len(v.details) == 0 { // the first leg is most of what comes
-		v.lists, v.details = make(map[listKey]list, len(leg.Lists)), make(map[holder]*detail, len(leg.Nodes))
+		v.lists, v.details = make(map[listKey]list, len(leg.Lists)), make(map[holder]*detail, len(leg.Nodes)+len(leg.Coming))
 	}
 	asked := make([]graph.ID, 0, len(q.Seeds)+1)
 	if !q.Root.IsZero() {
@@ -114,8 +133,10 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 	}
 	for _, st := range leg.Standing {
 		v.livesIn(st.Node, region)
-		v.standing[st.Node] = st
-		v.learnt(st.Node)
+		if before := v.standing[st.Node]; before.Gone != st.Gone || !slices.Equal(before.Names, st.Names) {
+			v.standing[st.Node] = st
+			v.learnt(st.Node)
+		}
 		for _, n := range st.Names {
 			if n != st.Node {
 				v.livesIn(n, region)
@@ -137,12 +158,22 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 	if q.Details && !leg.Late { // of lists no details were wanted
 		for _, id := range leg.Stands[:min(entered, len(leg.Stands))] {
 			if at := (holder{region, id}); v.details[at] == nil {
-				v.details[at] = &detail{want: ^graph.WantBrief} // unless it is among them
+				v.details[at] = &detail{said: true, want: allDetails} // unless it is among them
 			}
 		}
 	}
 	for i := range leg.Nodes {
 		v.learn(region, &leg.Nodes[i], q.Want)
+	}
+	room := make([]detail, len(leg.Coming))
+	for i, id := range leg.Coming {
+		at := holder{region, id}
+		d := v.details[at]
+		if d == nil {
+			d = &room[i]
+			v.details[at] = d
+		}
+		d.coming = c
 	}
 	if v.touched != nil {
 		v.touched.add(asked...)
@@ -154,6 +185,7 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 		for i := range leg.Nodes {
 			v.touched.add(leg.Nodes[i].ID)
 		}
+		v.touched.add(leg.Coming...)
 	}
 	if added := v.names.Added(); v.stale || added != v.followed {
 		v.followed = added
@@ -164,8 +196,11 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg) {
 // livesIn notes the region of a data store or process, and standsFor what a
 // name of a region stands for there.
 func (v *view) livesIn(base graph.ID, region string) {
-	if v.home[base] != region {
-		v.home[base] = region
+	before, ok := v.home[base]
+	if !ok {
+		before, _ = v.names.Region(base)
+	}
+	if v.home[base] = region; before != region {
 		v.learnt(base)
 	}
 }
@@ -186,10 +221,14 @@ func (v *view) learn(region string, n *graph.Node, want graph.Want) {
 	v.livesIn(n.ID.Base(), region)
 	at := holder{region, n.ID}
 	d := v.details[at]
+	if d == nil {
+		d = &detail{}
+		v.details[at] = d
+	}
 	switch {
-	case d != nil && d.Node != nil && want == graph.WantBrief:
-	case d == nil || d.Node == nil || d.want&^want&^graph.WantBrief == 0:
-		v.details[at] = &detail{n, want}
+	case d.Node != nil && want == graph.WantBrief:
+	case d.Node == nil || d.want&^want&^graph.WantBrief == 0:
+		d.Node, d.want, d.said = n, want, true
 	case d.want|want != d.want:
 		both := *n
 		if d.want&^want&graph.WantColumns != 0 {
@@ -201,6 +240,6 @@ func (v *view) learn(region string, n *graph.Node, want graph.Want) {
 		if d.want&^want&graph.WantSeen != 0 {
 			both.Seen = d.Seen
 		}
-		v.details[at] = &detail{&both, d.want | want}
+		d.Node, d.want = &both, d.want|want
 	}
 }

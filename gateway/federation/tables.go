@@ -39,7 +39,7 @@ func (e *expansion) spokenOf(t *border.Table, region string) []border.Member {
 
 // table adds the flows of a global table to those of a member, as far as they
 // are about it: downstream who reads the table, upstream who writes it.
-func (e *expansion) table(node graph.ID, t *border.Table) {
+func (e *expansion) table(as graph.Handle, node graph.ID, t *border.Table) {
 	for _, h := range e.holders(t.ID) {
 		h = h.of(node)
 		members := t.Reads(h.region)
@@ -49,6 +49,6 @@ func (e *expansion) table(node graph.ID, t *border.Table) {
 		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.node(m.ID) == node.Base() }) {
 			continue
 		}
-		e.listed(node, h, t)
+		e.listed(as, h, t)
 	}
 }

@@ -43,7 +43,11 @@ type view struct {
 	touched *touched
 	// hops is how many flows regions have sent, of mostHops.
 	hops, mostHops int
-	closed         bool
+	// coming are the legs of which details are still to come; stop ends them.
+	coming map[*coming]bool
+	stop   context.CancelFunc
+	life   context.Context
+	closed bool
 }
 
 // A region is a region of one view.
@@ -102,8 +106,8 @@ func (v *view) open(ctx context.Context, r *region) (graph.LegView, error) {
 // local walks the legs of a view here.
 type local struct{ graph.View }
 
-func (l local) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
-	return graph.WalkLeg(ctx, l.View, q)
+func (l local) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+	return graph.WalkLeg(ctx, l.View, q, found)
 }
 
 // Expect implements graph.Expecting.
@@ -160,6 +164,12 @@ func (v *view) Close() error {
 		return nil
 	}
 	v.closed = true
+	v.stop()
+	for c := range v.coming {
+		v.mu.Unlock()
+		<-c.done
+		v.mu.Lock()
+	}
 	var errs []error
 	for _, r := range v.regions { // one that is being opened closes by itself
 		if r.view != nil {
@@ -223,6 +233,15 @@ func until(ctx context.Context) time.Time {
 // time is marked, and does not fail the others. An error is what is wrong with
 // the question, or ctx's own end.
 func (v *view) ask(ctx context.Context, by time.Time, of []string, f func(ctx context.Context, r *region, view graph.LegView) error) ([]graph.Gap, error) {
+	return v.begin(ctx, by, of, func(ctx context.Context, r *region, view graph.LegView, _ func(end func())) error {
+		return f(ctx, r, view)
+	})
+}
+
+// begin is ask for an f that may have more to do than is waited for: it calls
+// beside, and goes on. When it returns, and what kept it from its end has been
+// noted, end is called, with v locked.
+func (v *view) begin(ctx context.Context, by time.Time, of []string, f func(ctx context.Context, r *region, view graph.LegView, beside func(end func())) error) ([]graph.Gap, error) {
 	var wg sync.WaitGroup
 	failed := make([]error, len(of))
 	patience := v.patience
@@ -241,26 +260,42 @@ func (v *view) ask(ctx context.Context, by time.Time, of []string, f func(ctx co
 		if skip {
 			continue
 		}
-		one := func() {
+		wg.Add(1)
+		go func() {
 			patient, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
+			defer context.AfterFunc(v.life, cancel)()
+			var end func()
 			opened, err := v.open(patient, r)
 			if err == nil {
-				err = f(patient, r, opened)
+				err = f(patient, r, opened, func(then func()) {
+					end = then
+					wg.Done()
+				})
 			}
-			if err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			switch {
+			case err == nil:
+			case v.life.Err() != nil:
+				err = errClosed
+			case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 				err = errors.New("was not asked: there was no time left")
 				if patience > 0 {
 					err = fmt.Errorf("did not answer within %v", patience.Round(time.Millisecond))
 				}
 			}
-			failed[i] = err
-		}
-		if len(of) == 1 {
-			one()
-		} else {
-			wg.Go(one)
-		}
+			if end == nil {
+				failed[i] = err
+				wg.Done()
+				return
+			}
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			if err != nil && ctx.Err() == nil && !errors.Is(err, errClosed) { // who gives up leaves the region to the others
+				r.why = reason(err)
+				v.forget()
+			}
+			end()
+		}()
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {

@@ -27,7 +27,9 @@ type asked struct {
 	// item is given each frame of items; single: there is to be one.
 	item   func(payload []byte) error
 	single bool
-	ending ending
+	// complete, if not nil, reports at the end whether all has come.
+	complete func() bool
+	ending   ending
 	// sent: there was a connection, so a part of the question may have left.
 	sent    atomic.Bool
 	in, out int // bytes
@@ -185,7 +187,7 @@ func (q *asked) read(address string, r *bufio.Reader) error {
 			if err := q.item(payload); err != nil {
 				return err
 			}
-		case kind == frameEnd && begun && (items == 1 || !q.single):
+		case kind == frameEnd && begun && (items == 1 || !q.single) && (q.complete == nil || q.complete()):
 			if err := decodeAll(payload, q.ending.code); err != nil {
 				return err
 			}

@@ -72,7 +72,7 @@ func legOf(b *testing.B, s graph.Reader, p *graphtest.Platform, granularity grap
 			t := p.Table(i)
 			q := graph.LegQuestion{Granularity: granularity, Depth: depth, Direction: graph.Both}
 			q.Root = graph.Name{Kind: graph.DataStoreKind, Region: "eu", Namespace: t.Namespace, Name: t.Name}.ID()
-			l, err := graph.WalkLeg(b.Context(), v, q)
+			l, err := graph.WalkLeg(b.Context(), v, q, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func BenchmarkLoopback(b *testing.B) {
 				v := view(b)
 				defer processor(b)()
 				for b.Loop() {
-					l, err := v.Leg(b.Context(), q)
+					l, err := v.Leg(b.Context(), q, nil)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -16,8 +16,10 @@ const (
 	legAbsent
 	legLists
 	legStanding
+	legComing
 	legCount // of the nodes that follow
 	legNode
+	legFound // what there is so far ends as an answer does; nodes of Coming follow
 )
 
 const (
@@ -40,13 +42,13 @@ const (
 	listMore // its hops are more of the list before
 )
 
-// writeLeg gives the parts of a leg to item, one by one.
+// writeLeg gives the parts of a leg that has been found to item, one by one.
 func writeLeg(leg *graph.Leg, item func(func(*coder)) error) error {
 	w := numberer{heads: map[[idHead]byte]uint64{}, origins: map[string]uint64{}}
 	for _, p := range [...]struct {
 		part byte
 		ids  []graph.ID
-	}{{legIDs, leg.IDs}, {legStands, leg.Stands}, {legAbsent, leg.Absent}} {
+	}{{legIDs, leg.IDs}, {legStands, leg.Stands}, {legAbsent, leg.Absent}, {legComing, leg.Coming}} {
 		for some := range slices.Chunk(p.ids, idsAtOnce) {
 			if err := item(func(c *coder) { w.ids(c, p.part, some) }); err != nil {
 				return err
@@ -66,13 +68,20 @@ func writeLeg(leg *graph.Leg, item func(func(*coder)) error) error {
 			return err
 		}
 	}
-	if n := uint64(len(leg.Nodes)); n > 0 {
+	if n := uint64(len(leg.Nodes) + len(leg.Coming)); n > 0 {
 		if err := item(func(c *coder) { c.b = append(c.b, legCount); c.uint(&n) }); err != nil {
 			return err
 		}
 	}
-	for i := range leg.Nodes {
-		if err := item(func(c *coder) { c.b = append(c.b, legNode); codeNode(c, &leg.Nodes[i]) }); err != nil {
+	if err := writeNodes(leg.Nodes, item); err != nil {
+		return err
+	}
+	return item(func(c *coder) { c.b = append(c.b, legFound); (&ending{leg.Gaps, leg.Late}).code(c) })
+}
+
+func writeNodes(nodes []graph.Node, item func(func(*coder)) error) error {
+	for i := range nodes {
+		if err := item(func(c *coder) { c.b = append(c.b, legNode); codeNode(c, &nodes[i]) }); err != nil {
 			return err
 		}
 	}

@@ -19,6 +19,9 @@ type legReader struct {
 	origins []string
 	// size is how many bytes have been read; most how many may be.
 	size, most int
+	// found, if not nil, is given the leg when what it is told is there.
+	found func(*graph.Leg) error
+	whole bool // but for nodes that are coming
 }
 
 // read reads the parts of one frame.
@@ -28,7 +31,12 @@ func (r *legReader) read(payload []byte) error {
 	}
 	c := &coder{b: payload, decode: true}
 	for len(c.b) > 0 {
-		switch part := c.take(1)[0]; part {
+		part := c.take(1)[0]
+		switch part {
+		case legNode:
+			r.leg.Nodes = append(r.leg.Nodes, graph.Node{})
+			codeNode(c, &r.leg.Nodes[len(r.leg.Nodes)-1])
+			continue
 		case legIDs:
 			r.ids(c, &r.leg.IDs)
 		case legStands:
@@ -45,12 +53,26 @@ func (r *legReader) read(payload []byte) error {
 			r.leg.Standing = append(r.leg.Standing, s)
 		case legCount:
 			r.leg.Nodes = slices.Grow(r.leg.Nodes, int(min(c.next(), nodesAhead)))
-		case legNode:
-			r.leg.Nodes = append(r.leg.Nodes, graph.Node{})
-			codeNode(c, &r.leg.Nodes[len(r.leg.Nodes)-1])
+		case legComing:
+			r.ids(c, &r.leg.Coming)
+		case legFound:
+			var e ending
+			if e.code(c); c.bad {
+				return errMessage
+			}
+			r.leg.Gaps, r.leg.Late = e.gaps, e.late
+			if r.found != nil && !r.whole {
+				if err := r.found(&r.leg); err != nil {
+					return stop{err}
+				}
+			}
 		default:
 			return fmt.Errorf("a leg's part of kind %d: %w", part, errMessage)
 		}
+		if r.whole { // who was given it reads it
+			return fmt.Errorf("a leg's part of kind %d after all: %w", part, errMessage)
+		}
+		r.whole = part == legFound
 	}
 	return c.end()
 }

@@ -44,8 +44,12 @@ func (f *fake) Nodes(ctx context.Context, _ []graph.ID, _ graph.Want, emit func(
 	return f.nodes(ctx, emit)
 }
 
-func (f *fake) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
-	return f.leg(ctx, q)
+func (f *fake) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+	l, err := f.leg(ctx, q)
+	if err == nil {
+		err = found(l)
+	}
+	return l, err
 }
 
 func (f *fake) Close() error {

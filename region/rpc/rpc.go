@@ -25,7 +25,7 @@ const Prefix = "/internal/region/v1/"
 
 // Version is the version of the messages. It travels together with
 // graph.FormatVersion, whose values are among them.
-const Version = 1
+const Version = 2
 
 // The headers of a question and its answer.
 const (

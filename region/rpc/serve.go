@@ -189,16 +189,25 @@ func serveLeg(ctx context.Context, v graph.View, c *coder, a *answer) (e ending,
 			return e, err
 		}
 	}
+	sent := 0 // nodes
+	found := func(leg *graph.Leg) error {
+		sent = len(leg.Nodes)
+		// What a walk goes on with leaves before what it is told of it.
+		if err := writeLeg(leg, a.item); err != nil || len(leg.Coming) == 0 {
+			return err
+		}
+		return a.send()
+	}
 	var leg *graph.Leg
 	if walker, ok := v.(graph.LegView); ok {
-		leg, err = walker.Leg(ctx, q)
+		leg, err = walker.Leg(ctx, q, found)
 	} else {
-		leg, err = graph.WalkLeg(ctx, v, q)
+		leg, err = graph.WalkLeg(ctx, v, q, found)
 	}
 	if err != nil {
 		return e, err
 	}
-	return ending{leg.Gaps, leg.Late}, writeLeg(leg, a.item)
+	return ending{leg.Gaps, leg.Late}, writeNodes(leg.Nodes[sent:], a.item)
 }
 
 func (h *Handler) serveStatus(ctx context.Context, c *coder, a *answer) error {

@@ -105,8 +105,8 @@ func TestAnotherFormatIsRefusedWithBothNamed(t *testing.T) {
 		w.Header().Set(headerFormat, "7.7")
 	}), nil)
 	for address, want := range map[string]string{
-		older: `400 Bad Request: the question is of format "0.9", and region "eu" answers format "1.3"`,
-		newer: `the answer is of format "7.7", and this gateway reads format "1.3"`,
+		older: `400 Bad Request: the question is of format "0.9", and region "eu" answers format "2.3"`,
+		newer: `the answer is of format "7.7", and this gateway reads format "2.3"`,
 	} {
 		_, err := open(t, newClient(t, ClientOptions{}, address)).Resolve(soon(t), graph.ID{})
 		if !errors.Is(err, graph.ErrUnavailable) || !strings.HasSuffix(err.Error(), want) {

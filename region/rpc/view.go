@@ -160,11 +160,11 @@ func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]grap
 }
 
 // Leg implements graph.LegView.
-func (v *view) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
+func (v *view) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
 	var body coder
 	codeLegQuestion(&body, &q)
-	r := &legReader{most: v.c.o.MaxLeg}
-	e, err := v.c.ask(ctx, v, &asked{method: methodLeg, item: r.read}, body.b)
+	r := &legReader{most: v.c.o.MaxLeg, found: found}
+	e, err := v.c.ask(ctx, v, &asked{method: methodLeg, item: r.read, complete: func() bool { return r.whole }}, body.b)
 	if err != nil {
 		return nil, err
 	}

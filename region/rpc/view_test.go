@@ -112,8 +112,8 @@ func sameViews(ctx context.Context, t interface{ Fatalf(string, ...any) }, r *gr
 	for _, id := range ids[1:] {
 		q.Seeds = append(q.Seeds, graph.LegSeed{ID: id, Distance: r.IntN(3), Dir: graph.Direction(r.IntN(2))})
 	}
-	l1, err1 := graph.WalkLeg(ctx, near, q)
-	l2, err2 := far.(graph.LegView).Leg(ctx, q)
+	l1, err1 := graph.WalkLeg(ctx, near, q, nil)
+	l2, err2 := far.(graph.LegView).Leg(ctx, q, nil)
 	same(t, fmt.Sprintf("leg %+v", q), l1, l2, err1, err2)
 
 	same(t, "marks", near.Marks(), far.Marks(), nil, nil)
@@ -219,8 +219,8 @@ func (m m2) View(ctx context.Context, at graph.At) (graph.View, error) {
 	return walker{v}, err
 }
 
-func (w walker) Leg(ctx context.Context, q graph.LegQuestion) (*graph.Leg, error) {
-	return graph.WalkLeg(ctx, w.View, q)
+func (w walker) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+	return graph.WalkLeg(ctx, w.View, q, found)
 }
 
 func TestAViewCostsNoQuestionAndMarksAreThoseSeenLast(t *testing.T) {
