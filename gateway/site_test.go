@@ -110,10 +110,10 @@ func (a away) View(ctx context.Context, at graph.At) (graph.View, error) {
 	return awayView{v, a.s}, err
 }
 
-func (v awayView) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+func (v awayView) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
 	v.s.asked.Add(1)
 	time.Sleep(v.s.away)
-	return graph.WalkLeg(ctx, v.View, q, found)
+	return graph.WalkLeg(ctx, v.View, q, to)
 }
 
 // stream is the stream of a site as it runs now.

@@ -64,9 +64,10 @@ type Leg struct {
 	Standing []Standing
 	// Absent are of those the ones that have no flows here.
 	Absent []ID
-	// Nodes are the details: first those of Stands, then those of Coming.
+	// Nodes are the details: first those of Stands, then those of Coming, which
+	// has places in IDs.
 	Nodes  []Node
-	Coming []ID
+	Coming []uint32
 	// Late: ctx ended first; what there is is right.
 	Late bool
 	Gaps []Gap
@@ -103,10 +104,18 @@ type Standing struct {
 // A LegView is a view that walks legs.
 type LegView interface {
 	View
-	// Leg gives found, if it is not nil, the leg as soon as it has all but the
-	// details of Coming, and returns it when it has those too: what found was
-	// given stays as it is, but for Nodes, Late and Gaps, which may grow.
-	Leg(ctx context.Context, q LegQuestion, found func(*Leg) error) (*Leg, error)
+	// Leg returns a leg, and gives it to a taker before that as it comes.
+	Leg(ctx context.Context, q LegQuestion, to LegTaker) (*Leg, error)
+}
+
+// A LegTaker takes a leg as it comes. Who takes nothing has no function.
+type LegTaker struct {
+	// Found is given the leg, once, as soon as it has all but the details of
+	// Coming. That stays as it is, but for Nodes, Late and Gaps, which may grow.
+	Found func(*Leg) error
+	// Node is given the details of Coming, one by one, after that; they are not
+	// added to Nodes then. What it points to is its own only until it returns.
+	Node func(*Node) error
 }
 
 // standingOf returns the standing of a data store.

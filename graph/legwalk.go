@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,12 +11,12 @@ import (
 // WalkLeg answers a LegQuestion over any view of a region, as LegView.Leg does.
 // When ctx ends first, or the leg is as large as one may be, lists are missing:
 // those that it has are whole.
-func WalkLeg(ctx context.Context, v View, q LegQuestion, found func(*Leg) error) (*Leg, error) {
-	return walkLeg(ctx, v, q, found, mostLegHops)
+func WalkLeg(ctx context.Context, v View, q LegQuestion, to LegTaker) (*Leg, error) {
+	return walkLeg(ctx, v, q, to, mostLegHops)
 }
 
 // walkLeg is WalkLeg for legs of at most so many hops.
-func walkLeg(ctx context.Context, v View, q LegQuestion, found func(*Leg) error, most int) (*Leg, error) {
+func walkLeg(ctx context.Context, v View, q LegQuestion, to LegTaker, most int) (*Leg, error) {
 	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}, most: most}
 	defer l.release()
 	if err := l.walk(ctx); err != nil && !errors.Is(err, errFull) {
@@ -33,16 +34,16 @@ func walkLeg(ctx context.Context, v View, q LegQuestion, found func(*Leg) error,
 	if err := l.stand(ctx); err != nil {
 		return nil, err
 	}
-	first := l.wanted()
-	if err := l.details(ctx, first); err != nil {
+	first, coming := l.wanted()
+	if err := l.details(ctx, first, nil); err != nil {
 		return nil, err
 	}
-	if found != nil {
-		if err := found(l.leg); err != nil {
+	if to.Found != nil {
+		if err := to.Found(l.leg); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.details(ctx, l.leg.Coming); err != nil {
+	if err := l.details(ctx, coming, to.Node); err != nil {
 		return nil, err
 	}
 	return l.leg, nil
@@ -56,8 +57,8 @@ type legWalk struct {
 	at      map[ID]uint32 // places in leg.IDs
 	keys    map[Key]uint32
 	lists   map[legListKey]bool
-	reached []ID // and asked for by name: details of them are wanted
-	hops    int  // in the leg, of most
+	reached []uint32 // places of nodes of which details are wanted
+	hops    int      // in the leg, of most
 	most    int
 
 	recorders []*recorder
@@ -97,7 +98,6 @@ func (l *legWalk) walk(ctx context.Context) error {
 			return err
 		}
 		l.leg.Stands = append(l.leg.Stands, id)
-		l.reached = append(l.reached, id)
 		if s.Distance < l.q.Depth {
 			seeds[s.Dir] = append(seeds[s.Dir], Seed{id, s.Distance})
 		}
@@ -162,7 +162,9 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 	if q.Granularity == DataStores {
 		q.Root = root.Base()
 	}
-	l.reached = append(l.reached, root, q.Root)
+	if l.q.Details {
+		l.reached = append(l.reached, l.place(root), l.place(q.Root))
+	}
 	if own := l.own(); own != nil && !hasHandle(own, q.Root) && !hasHandle(own, q.Root.Base()) {
 		l.leg.Absent = append(l.leg.Absent, q.Root, q.Root.Base())
 		return nil
@@ -176,9 +178,9 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 	}
 	err := g.walk(ctx)
 	l.leg.Late = l.leg.Late || g.late
-	found := make([]place, len(g.nodes))
+	found := make([]legNode, len(g.nodes))
 	for i := range g.nodes {
-		found[i] = place{g.nodes[i].level, r.ID(g.nodes[i].h)}
+		found[i] = legNode{r.place(g.nodes[i].h), g.nodes[i].level}
 	}
 	l.reach(found, 0)
 	l.gaps(g.gaps)
@@ -188,16 +190,28 @@ func (l *legWalk) root(ctx context.Context, root ID) error {
 	return err
 }
 
+// A legNode is a node that a walk has reached: its place in the leg, and at
+// which level that was.
+type legNode struct {
+	at    uint32
+	level int32
+}
+
 // reach notes nodes that a walk has reached, after so many others. Beyond those
 // that are enough, nearest first, an answer has hardly any: who needs more
 // details asks for them.
-func (l *legWalk) reach(found []place, after int) {
+func (l *legWalk) reach(found []legNode, after int) {
+	if !l.q.Details {
+		return
+	}
 	if most := max(0, l.q.Enough-after); l.q.Enough > 0 && len(found) > most {
-		slices.SortFunc(found, place.compare)
+		slices.SortFunc(found, func(a, b legNode) int {
+			return cmp.Or(cmp.Compare(a.level, b.level), l.leg.IDs[a.at].Compare(l.leg.IDs[b.at]))
+		})
 		found = found[:most]
 	}
-	for _, p := range found {
-		l.reached = append(l.reached, p.id)
+	for _, f := range found {
+		l.reached = append(l.reached, f.at)
 	}
 }
 
@@ -239,9 +253,9 @@ func (l *legWalk) enter(ctx context.Context, dir Direction, seeds []Seed) error 
 		if err != nil {
 			return err
 		}
-		found := make([]place, len(steps))
+		found := make([]legNode, len(steps))
 		for i, h := range steps {
-			found[i].id = r.ID(h)
+			found[i].at = r.place(h)
 		}
 		l.reach(found, count)
 		count += len(steps)
@@ -297,44 +311,65 @@ func (l *legWalk) stand(ctx context.Context) error {
 
 // wanted returns the nodes of which details are wanted first: what the question
 // was asked of. Those that were reached besides are coming.
-func (l *legWalk) wanted() []ID {
+func (l *legWalk) wanted() (first, coming []ID) {
 	if !l.q.Details {
-		return nil
+		return nil, nil
 	}
-	sorted := func(ids []ID) []ID {
-		if l.q.Granularity == Columns {
-			for _, id := range ids {
-				ids = append(ids, id.Base())
+	taken := make([]bool, len(l.leg.IDs), 2*len(l.leg.IDs)+2*len(l.leg.Stands))
+	// each gives f a node, and what it is a column of, unless it was given before.
+	each := func(at uint32, f func(at uint32, id ID)) {
+		for {
+			for int(at) >= len(taken) {
+				taken = append(taken, false)
 			}
+			id := l.leg.IDs[at]
+			if taken[at] || id.IsHub() {
+				return
+			}
+			taken[at] = true
+			if f(at, id); l.q.Granularity != Columns || !id.IsColumn() {
+				return
+			}
+			at = l.place(id.Base())
 		}
-		slices.SortFunc(ids, ID.Compare)
-		return slices.DeleteFunc(slices.Compact(ids), ID.IsHub)
 	}
 	entered := len(l.q.Seeds)
 	if !l.q.Root.IsZero() {
 		entered++
 	}
-	first := sorted(slices.Clone(l.leg.Stands[:min(entered, len(l.leg.Stands))]))
-	l.leg.Coming = slices.DeleteFunc(sorted(l.reached), func(id ID) bool {
-		_, is := slices.BinarySearchFunc(first, id, ID.Compare)
-		return is
-	})
-	l.leg.Nodes = make([]Node, 0, len(first)+len(l.leg.Coming))
-	return first
+	for _, id := range l.leg.Stands[:min(entered, len(l.leg.Stands))] {
+		each(l.place(id), func(_ uint32, id ID) { first = append(first, id) })
+	}
+	for _, at := range l.reached {
+		each(at, func(at uint32, id ID) {
+			l.leg.Coming = append(l.leg.Coming, at)
+			coming = append(coming, id)
+		})
+	}
+	return first, coming
 }
 
-// details loads what is known of nodes. There may be no time for all of them:
-// flows without details are worth having.
-func (l *legWalk) details(ctx context.Context, of []ID) error {
+// details loads what is known of nodes, and gives it to node, or, where that is
+// nil, puts it into the leg. There may be no time for all of them: flows without
+// details are worth having.
+func (l *legWalk) details(ctx context.Context, of []ID, node func(*Node) error) error {
 	if len(of) == 0 {
 		return nil
 	}
-	gaps, err := l.view.Nodes(ctx, of, l.q.Want, func(n Node) error {
-		if f := &n.Facts; l.q.Want == WantBrief {
-			*f = Facts{Kind: f.Kind, Platform: f.Platform, URL: f.URL, Display: f.Display}
+	if node == nil {
+		l.leg.Nodes = slices.Grow(l.leg.Nodes, len(of))
+		node = func(n *Node) error {
+			l.leg.Nodes = append(l.leg.Nodes, *n)
+			return nil
 		}
-		l.leg.Nodes = append(l.leg.Nodes, n)
-		return nil
+	}
+	var one Node
+	gaps, err := l.view.Nodes(ctx, of, l.q.Want, func(n Node) error {
+		if one = n; l.q.Want == WantBrief {
+			f := &n.Facts
+			one.Facts = Facts{Kind: f.Kind, Platform: f.Platform, URL: f.URL, Display: f.Display}
+		}
+		return node(&one)
 	})
 	l.gaps(gaps)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -115,7 +115,7 @@ func TestALegSaysWhatItsViewSays(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			l, err := graph.WalkLeg(context.Background(), v, q, nil)
+			l, err := graph.WalkLeg(context.Background(), v, q, graph.LegTaker{})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -185,13 +185,13 @@ func TestALegThatIsCutIsRight(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		whole, err := graph.WalkLeg(context.Background(), v, q, nil)
+		whole, err := graph.WalkLeg(context.Background(), v, q, graph.LegTaker{})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		cut, err := graph.WalkLeg(ctx, &countedView{v, r.IntN(4), cancel}, q, nil)
+		cut, err := graph.WalkLeg(ctx, &countedView{v, r.IntN(4), cancel}, q, graph.LegTaker{})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestALegThatIsCutIsRight(t *testing.T) {
 		}
 		checkLists(rt, v, cut)
 		most := r.IntN(20)
-		full, err := graph.WalkLegOf(context.Background(), v, q, nil, most)
+		full, err := graph.WalkLegOf(context.Background(), v, q, graph.LegTaker{}, most)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestALegEndsWhereThereIsEnough(t *testing.T) {
 			} else {
 				q.Root = root
 			}
-			l, err := graph.WalkLeg(t.Context(), v, q, nil)
+			l, err := graph.WalkLeg(t.Context(), v, q, graph.LegTaker{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +294,7 @@ func TestALegOfAbsentNames(t *testing.T) {
 		{Seeds: []graph.LegSeed{{ID: nobody}, {ID: nobody.Column("x"), Distance: 1}, {ID: root}}, Depth: 9, Details: true},
 		{Lists: []graph.LegAsk{{ID: nobody, Layer: graph.TableLayer}, {ID: root, Layer: graph.TableLayer}}},
 	} {
-		l, err := graph.WalkLeg(t.Context(), v, q, nil)
+		l, err := graph.WalkLeg(t.Context(), v, q, graph.LegTaker{})
 		if err != nil {
 			t.Fatal(err)
 		}

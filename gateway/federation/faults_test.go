@@ -29,10 +29,10 @@ func (r *toldReader) View(ctx context.Context, at graph.At) (graph.View, error) 
 	return toldView{v, r}, err
 }
 
-func (v toldView) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+func (v toldView) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
 	l, err := v.r.tell(ctx, v.View, q)
 	if err == nil {
-		err = found(l)
+		err = to.Found(l)
 	}
 	return l, err
 }
@@ -124,7 +124,7 @@ func TestWhatARegionSentBeforeItWentDownCounts(t *testing.T) {
 			if asked++; asked > 1 {
 				return nil, errors.New("is restarting")
 			}
-			return graph.WalkLeg(ctx, v, q, nil)
+			return graph.WalkLeg(ctx, v, q, graph.LegTaker{})
 		})
 		v := c.view(t, t.Context())
 		v.(graph.Expecting).Expect(graph.LegQuestion{}, nil, c.names[:1])
@@ -154,7 +154,7 @@ func TestARegionThatSendsNothingOrTooMuchIsAGap(t *testing.T) {
 			return l, nil
 		},
 		"too much": func(ctx context.Context, v graph.View, q graph.LegQuestion) (*graph.Leg, error) {
-			l, err := graph.WalkLeg(ctx, v, q, nil)
+			l, err := graph.WalkLeg(ctx, v, q, graph.LegTaker{})
 			if err == nil && len(l.Lists) > 0 {
 				l.Lists[0].Hops = slices.Repeat(l.Lists[0].Hops, 1000)
 			}
@@ -182,7 +182,7 @@ func TestALateLegLeavesDetailsToTheNext(t *testing.T) {
 		c.tells("r0", func(ctx context.Context, v graph.View, q graph.LegQuestion) (*graph.Leg, error) {
 			late := !q.Root.IsZero() && q.Depth > 0
 			q.Details = q.Details && !late
-			l, err := graph.WalkLeg(ctx, v, q, nil)
+			l, err := graph.WalkLeg(ctx, v, q, graph.LegTaker{})
 			l.Late = late
 			return l, err
 		})

@@ -116,13 +116,14 @@ func (v *view) parts(node graph.ID) []holder {
 func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*graph.Node, gaps []graph.Gap, coming *coming) {
 	given := make(map[graph.ID]bool, len(ids))
 	nodes = make([]*graph.Node, 0, len(ids))
+	var room [4]*graph.Node
 	for _, id := range ids {
 		node := v.node(id)
 		if given[node] {
 			continue
 		}
 		given[node] = true
-		var found []*graph.Node
+		found := room[:0]
 		hs := v.parts(node)
 		if len(hs) > 1 {
 			hs = slices.Clone(hs)

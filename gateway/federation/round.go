@@ -43,7 +43,7 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[string]*gr
 		c := &coming{want: q.Want, done: make(chan struct{})}
 		var leg *graph.Leg
 		sent := 0 // nodes of the leg
-		whole, err := opened.Leg(ctx, *q, func(l *graph.Leg) error {
+		whole, err := opened.Leg(ctx, *q, graph.LegTaker{Found: func(l *graph.Leg) error {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			for i := range l.Lists {
@@ -65,7 +65,7 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[string]*gr
 				beside(func() { v.came(r, q, l, leg, sent, c) })
 			}
 			return nil
-		})
+		}})
 		leg = whole
 		return err
 	})
@@ -81,8 +81,8 @@ func (v *view) came(r *region, q *graph.LegQuestion, found, whole *graph.Leg, se
 			v.learn(r.Name, &whole.Nodes[i], q.Want)
 		}
 	}
-	for _, id := range found.Coming {
-		at := holder{r.Name, id}
+	for _, place := range found.Coming {
+		at := holder{r.Name, found.IDs[place]}
 		d := v.details[at]
 		if d == nil || d.coming != c {
 			continue

@@ -48,11 +48,11 @@ func (v farView) wait(ctx context.Context) error {
 	}
 }
 
-func (v farView) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+func (v farView) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
 	if err := v.wait(ctx); err != nil {
 		return nil, err
 	}
-	l, err := graph.WalkLeg(ctx, v.View, q, found)
+	l, err := graph.WalkLeg(ctx, v.View, q, to)
 	if err == nil && len(l.Coming) > 0 {
 		select {
 		case <-time.After(v.rest):

@@ -166,8 +166,8 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg, c *com
 		v.learn(region, &leg.Nodes[i], q.Want)
 	}
 	room := make([]detail, len(leg.Coming))
-	for i, id := range leg.Coming {
-		at := holder{region, id}
+	for i, place := range leg.Coming {
+		at := holder{region, leg.IDs[place]}
 		d := v.details[at]
 		if d == nil {
 			d = &room[i]
@@ -185,7 +185,6 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg, c *com
 		for i := range leg.Nodes {
 			v.touched.add(leg.Nodes[i].ID)
 		}
-		v.touched.add(leg.Coming...)
 	}
 	if added := v.names.Added(); v.stale || added != v.followed {
 		v.followed = added

@@ -106,8 +106,8 @@ func (v *view) open(ctx context.Context, r *region) (graph.LegView, error) {
 // local walks the legs of a view here.
 type local struct{ graph.View }
 
-func (l local) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
-	return graph.WalkLeg(ctx, l.View, q, found)
+func (l local) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
+	return graph.WalkLeg(ctx, l.View, q, to)
 }
 
 // Expect implements graph.Expecting.

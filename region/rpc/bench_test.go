@@ -72,7 +72,7 @@ func legOf(b *testing.B, s graph.Reader, p *graphtest.Platform, granularity grap
 			t := p.Table(i)
 			q := graph.LegQuestion{Granularity: granularity, Depth: depth, Direction: graph.Both}
 			q.Root = graph.Name{Kind: graph.DataStoreKind, Region: "eu", Namespace: t.Namespace, Name: t.Name}.ID()
-			l, err := graph.WalkLeg(b.Context(), v, q, nil)
+			l, err := graph.WalkLeg(b.Context(), v, q, graph.LegTaker{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -105,14 +105,14 @@ func BenchmarkLegForm(b *testing.B) {
 		write := func(compress bool) {
 			var items coder
 			plain, sent = plain[:0], sent[:0]
-			if err := writeLeg(leg, func(code func(*coder)) error {
+			if err := newLegWriter(func(code func(*coder)) error {
 				code(&items)
 				if len(items.b) > fullFrame {
 					plain = append(plain, items.b)
 					items.b = nil
 				}
 				return nil
-			}); err != nil {
+			}).found(leg); err != nil {
 				b.Fatal(err)
 			}
 			plain = append(plain, items.b)
@@ -229,7 +229,7 @@ func BenchmarkLoopback(b *testing.B) {
 				v := view(b)
 				defer processor(b)()
 				for b.Loop() {
-					l, err := v.Leg(b.Context(), q, nil)
+					l, err := v.Leg(b.Context(), q, graph.LegTaker{})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -134,8 +134,11 @@ func (c *coder) shared(v *string) {
 		c.string(v)
 		return
 	}
-	var n uint64
-	c.uint(&n)
+	n := c.next()
+	if n == 0 {
+		*v = ""
+		return
+	}
 	b := c.take(n)
 	s, ok := c.texts[string(b)]
 	if !ok {

@@ -100,7 +100,7 @@ func TestALegThatRanOutOfTimeStillArrives(t *testing.T) {
 		c, _ := inMemory(t, HandlerOptions{Reader: late}, ClientOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		l, err := open(t, c).Leg(ctx, graph.LegQuestion{}, nil)
+		l, err := open(t, c).Leg(ctx, graph.LegQuestion{}, graph.LegTaker{})
 		if err != nil || ctx.Err() != nil || !l.Late || len(l.IDs) != 1 || len(l.Gaps) != 1 {
 			t.Errorf("%+v, %v", l, err)
 		}
@@ -153,7 +153,7 @@ func TestCancellingAQuestionCancelsTheRegionsWork(t *testing.T) {
 		<-begun
 		cancel()
 	}()
-	if _, err := open(t, c).Leg(ctx, graph.LegQuestion{}, nil); !errors.Is(err, context.Canceled) || errors.Is(err, graph.ErrUnavailable) {
+	if _, err := open(t, c).Leg(ctx, graph.LegQuestion{}, graph.LegTaker{}); !errors.Is(err, context.Canceled) || errors.Is(err, graph.ErrUnavailable) {
 		t.Errorf("%v, want only Canceled", err)
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -42,50 +42,92 @@ const (
 	listMore // its hops are more of the list before
 )
 
-// writeLeg gives the parts of a leg that has been found to item, one by one.
-func writeLeg(leg *graph.Leg, item func(func(*coder)) error) error {
-	w := numberer{heads: map[[idHead]byte]uint64{}, origins: map[string]uint64{}}
+// A legWriter gives the parts of a leg to item, one by one.
+type legWriter struct {
+	item   func(func(*coder)) error
+	ids    numberer
+	places map[graph.ID]uint32 // 1 + the place in IDs
+	before graph.Name
+	// one is the node that code writes.
+	one  *graph.Node
+	code func(*coder)
+}
+
+func newLegWriter(item func(func(*coder)) error) *legWriter {
+	w := &legWriter{item: item, ids: numberer{heads: map[[idHead]byte]uint64{}, origins: map[string]uint64{}}}
+	w.code = func(c *coder) {
+		c.b = append(c.b, legNode)
+		at := uint64(w.places[w.one.ID])
+		if c.uint(&at); at == 0 {
+			c.id(&w.one.ID)
+		}
+		codeNode(c, w.one, &w.before)
+	}
+	return w
+}
+
+// found writes what there is of a leg that has been found.
+func (w *legWriter) found(leg *graph.Leg) error {
 	for _, p := range [...]struct {
 		part byte
 		ids  []graph.ID
-	}{{legIDs, leg.IDs}, {legStands, leg.Stands}, {legAbsent, leg.Absent}, {legComing, leg.Coming}} {
+	}{{legIDs, leg.IDs}, {legStands, leg.Stands}, {legAbsent, leg.Absent}} {
 		for some := range slices.Chunk(p.ids, idsAtOnce) {
-			if err := item(func(c *coder) { w.ids(c, p.part, some) }); err != nil {
+			if err := w.item(func(c *coder) { w.ids.ids(c, p.part, some) }); err != nil {
 				return err
 			}
 		}
 	}
 	for some := range slices.Chunk(leg.Keys, idsAtOnce) {
-		if err := item(func(c *coder) { w.keys(c, some) }); err != nil {
+		if err := w.item(func(c *coder) { w.ids.keys(c, some) }); err != nil {
 			return err
 		}
 	}
-	if err := writeLists(leg.Lists, item); err != nil {
+	if err := writeLists(leg.Lists, w.item); err != nil {
 		return err
 	}
 	for i := range leg.Standing {
-		if err := item(func(c *coder) { c.b = append(c.b, legStanding); codeStanding(c, &leg.Standing[i]) }); err != nil {
+		if err := w.item(func(c *coder) { c.b = append(c.b, legStanding); codeStanding(c, &leg.Standing[i]) }); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(leg.Coming, idsAtOnce) {
+		if err := w.item(func(c *coder) { writePlaces(c, some) }); err != nil {
 			return err
 		}
 	}
 	if n := uint64(len(leg.Nodes) + len(leg.Coming)); n > 0 {
-		if err := item(func(c *coder) { c.b = append(c.b, legCount); c.uint(&n) }); err != nil {
+		if err := w.item(func(c *coder) { c.b = append(c.b, legCount); c.uint(&n) }); err != nil {
+			return err
+		}
+		w.places = make(map[graph.ID]uint32, len(leg.Coming))
+		for _, at := range leg.Coming {
+			w.places[leg.IDs[at]] = at + 1
+		}
+	}
+	for i := range leg.Nodes {
+		if err := w.node(&leg.Nodes[i]); err != nil {
 			return err
 		}
 	}
-	if err := writeNodes(leg.Nodes, item); err != nil {
-		return err
-	}
-	return item(func(c *coder) { c.b = append(c.b, legFound); (&ending{leg.Gaps, leg.Late}).code(c) })
+	return w.item(func(c *coder) { c.b = append(c.b, legFound); (&ending{leg.Gaps, leg.Late}).code(c) })
 }
 
-func writeNodes(nodes []graph.Node, item func(func(*coder)) error) error {
-	for i := range nodes {
-		if err := item(func(c *coder) { c.b = append(c.b, legNode); codeNode(c, &nodes[i]) }); err != nil {
-			return err
-		}
+// node writes one node.
+func (w *legWriter) node(n *graph.Node) error {
+	w.one = n
+	return w.item(w.code)
+}
+
+// writePlaces writes places of IDs, most of which follow each other.
+func writePlaces(c *coder, places []uint32) {
+	b := binary.AppendUvarint(append(c.b, legComing), uint64(len(places)))
+	last := int64(-1)
+	for _, at := range places {
+		b = binary.AppendVarint(b, int64(at)-last-1)
+		last = int64(at)
 	}
-	return nil
+	c.b = b
 }
 
 func codeStanding(c *coder, s *graph.Standing) {

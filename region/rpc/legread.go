@@ -19,9 +19,11 @@ type legReader struct {
 	origins []string
 	// size is how many bytes have been read; most how many may be.
 	size, most int
-	// found, if not nil, is given the leg when what it is told is there.
-	found func(*graph.Leg) error
-	whole bool // but for nodes that are coming
+	before     graph.Name
+	// to is given the leg as it comes. It is whole but for nodes then.
+	to    graph.LegTaker
+	whole bool
+	one   graph.Node // what to is given
 }
 
 // read reads the parts of one frame.
@@ -34,8 +36,9 @@ func (r *legReader) read(payload []byte) error {
 		part := c.take(1)[0]
 		switch part {
 		case legNode:
-			r.leg.Nodes = append(r.leg.Nodes, graph.Node{})
-			codeNode(c, &r.leg.Nodes[len(r.leg.Nodes)-1])
+			if err := r.node(c); err != nil {
+				return err
+			}
 			continue
 		case legIDs:
 			r.ids(c, &r.leg.IDs)
@@ -54,15 +57,15 @@ func (r *legReader) read(payload []byte) error {
 		case legCount:
 			r.leg.Nodes = slices.Grow(r.leg.Nodes, int(min(c.next(), nodesAhead)))
 		case legComing:
-			r.ids(c, &r.leg.Coming)
+			r.places(c, &r.leg.Coming)
 		case legFound:
 			var e ending
 			if e.code(c); c.bad {
 				return errMessage
 			}
 			r.leg.Gaps, r.leg.Late = e.gaps, e.late
-			if r.found != nil && !r.whole {
-				if err := r.found(&r.leg); err != nil {
+			if r.to.Found != nil && !r.whole {
+				if err := r.to.Found(&r.leg); err != nil {
 					return stop{err}
 				}
 			}
@@ -75,6 +78,55 @@ func (r *legReader) read(payload []byte) error {
 		r.whole = part == legFound
 	}
 	return c.end()
+}
+
+// node reads a node.
+func (r *legReader) node(c *coder) error {
+	give := r.whole && r.to.Node != nil
+	var n *graph.Node
+	if give {
+		n = &r.one
+		*n = graph.Node{}
+	} else {
+		r.leg.Nodes = append(r.leg.Nodes, graph.Node{})
+		n = &r.leg.Nodes[len(r.leg.Nodes)-1]
+	}
+	switch at := c.next(); {
+	case at == 0:
+		c.id(&n.ID)
+	case at > uint64(len(r.leg.IDs)):
+		c.fail()
+	default:
+		n.ID = r.leg.IDs[at-1]
+	}
+	if codeNode(c, n, &r.before); c.bad {
+		return errMessage
+	}
+	if give {
+		if err := r.to.Node(n); err != nil {
+			return stop{err}
+		}
+	}
+	return nil
+}
+
+// places reads what writePlaces wrote.
+func (r *legReader) places(c *coder, to *[]uint32) {
+	n := c.next()
+	if n > uint64(len(c.b)) {
+		c.fail()
+		return
+	}
+	*to = slices.Grow(*to, int(n))
+	last := int64(-1)
+	for i := uint64(0); i < n && !c.bad; i++ {
+		last += c.near() + 1
+		if last < 0 || last >= int64(len(r.leg.IDs)) {
+			c.fail()
+			return
+		}
+		*to = append(*to, uint32(last))
+	}
 }
 
 // id reads what numberer.id wrote.

@@ -44,10 +44,10 @@ func (f *fake) Nodes(ctx context.Context, _ []graph.ID, _ graph.Want, emit func(
 	return f.nodes(ctx, emit)
 }
 
-func (f *fake) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+func (f *fake) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
 	l, err := f.leg(ctx, q)
 	if err == nil {
-		err = found(l)
+		err = to.Found(l)
 	}
 	return l, err
 }

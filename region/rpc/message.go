@@ -199,28 +199,88 @@ func codeFacts(c *coder, f *graph.Facts) {
 	c.string(&f.Display)
 }
 
-func codeNode(c *coder, n *graph.Node) {
-	c.id(&n.ID)
-	codeName(c, &n.Name)
-	codeFacts(c, &n.Facts)
-	slice(c, &n.Aliases, nameSize, codeName)
-	column := n.Column != nil
-	if c.bool(&column); column {
-		if c.decode {
-			n.Column = &graph.Field{}
+// What there is of a node; most have little.
+const (
+	nodeName uint64 = 1 << iota // else it has the name before, but for the column
+	nodeFacts
+	nodeAliases
+	nodeColumn
+	nodePath // of the column, which is another than its name's
+	nodeSeen
+	nodePartitions
+	nodeDeleted
+)
+
+// codeNode codes a node, but for its id; before is the name of the node before
+// it.
+func codeNode(c *coder, n *graph.Node, before *graph.Name) {
+	var has uint64
+	if f := &n.Facts; !c.decode {
+		for _, is := range [...]struct {
+			so   bool
+			what uint64
+		}{
+			{n.Name.Of("") != before.Of(""), nodeName},
+			{len(f.Kind)+len(f.Platform)+len(f.URL)+len(f.Display)+len(f.Description)+len(f.Owners)+len(f.Tags)+len(f.Columns)+len(f.Deleted) > 0, nodeFacts},
+			{len(n.Aliases) > 0, nodeAliases},
+			{n.Column != nil, nodeColumn},
+			{n.Column != nil && n.Column.Path != n.Name.Column, nodePath},
+			{n.Seen != nil, nodeSeen},
+			{len(n.Partitions) > 0, nodePartitions},
+			{n.Deleted != 0, nodeDeleted},
+		} {
+			if is.so {
+				has |= is.what
+			}
 		}
-		c.string(&n.Column.Path)
-		c.string(&n.Column.Type)
+	}
+	if c.uint(&has); has >= nodeDeleted<<1 {
+		c.fail()
+	}
+	if has&nodeName != 0 {
+		codeName(c, &n.Name)
+	} else {
+		column := n.Name.Column
+		c.string(&column)
+		n.Name = before.Of(column)
+	}
+	*before = n.Name
+	if has&nodeFacts != 0 {
+		codeFacts(c, &n.Facts)
+	}
+	if has&nodeAliases != 0 {
+		slice(c, &n.Aliases, nameSize, codeName)
+	}
+	if has&nodeColumn != 0 {
+		if c.decode {
+			n.Column = &graph.Field{Path: n.Name.Column}
+		}
+		if has&nodePath != 0 {
+			c.string(&n.Column.Path)
+		}
+		c.shared(&n.Column.Type)
 		c.string(&n.Column.Description)
 		number(c, &n.Column.Ordinal)
 	}
-	dict(c, &n.Seen, (*coder).bytes)
-	slice(c, &n.Partitions, 2, func(c *coder, p *graph.Partition) {
-		c.string(&p.Name)
-		number(c, &p.Created)
-	})
+	if has&nodeSeen != 0 {
+		dict(c, &n.Seen, (*coder).bytes)
+	}
+	if has&nodePartitions != 0 {
+		slice(c, &n.Partitions, 2, func(c *coder, p *graph.Partition) {
+			c.string(&p.Name)
+			number(c, &p.Created)
+		})
+	}
 	number(c, &n.Updated)
-	number(c, &n.Deleted)
+	if has&nodeDeleted != 0 {
+		number(c, &n.Deleted)
+	}
+}
+
+// codeWhole codes a node by itself.
+func codeWhole(c *coder, n *graph.Node) {
+	c.id(&n.ID)
+	codeNode(c, n, &graph.Name{})
 }
 
 func codeFlow(c *coder, f *graph.Flow) {

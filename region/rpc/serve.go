@@ -93,7 +93,7 @@ func serveNodes(ctx context.Context, v graph.View, c *coder, a *answer) (e endin
 		return e, badQuestion(err)
 	}
 	e.gaps, err = v.Nodes(ctx, q.ids, q.want, func(n graph.Node) error {
-		return a.item(func(c *coder) { codeNode(c, &n) })
+		return a.item(func(c *coder) { codeWhole(c, &n) })
 	})
 	return e, err
 }
@@ -189,25 +189,24 @@ func serveLeg(ctx context.Context, v graph.View, c *coder, a *answer) (e ending,
 			return e, err
 		}
 	}
-	sent := 0 // nodes
-	found := func(leg *graph.Leg) error {
-		sent = len(leg.Nodes)
+	w := newLegWriter(a.item)
+	to := graph.LegTaker{Node: w.node, Found: func(leg *graph.Leg) error {
 		// What a walk goes on with leaves before what it is told of it.
-		if err := writeLeg(leg, a.item); err != nil || len(leg.Coming) == 0 {
+		if err := w.found(leg); err != nil || len(leg.Coming) == 0 {
 			return err
 		}
 		return a.send()
-	}
+	}}
 	var leg *graph.Leg
 	if walker, ok := v.(graph.LegView); ok {
-		leg, err = walker.Leg(ctx, q, found)
+		leg, err = walker.Leg(ctx, q, to)
 	} else {
-		leg, err = graph.WalkLeg(ctx, v, q, found)
+		leg, err = graph.WalkLeg(ctx, v, q, to)
 	}
 	if err != nil {
 		return e, err
 	}
-	return ending{leg.Gaps, leg.Late}, writeNodes(leg.Nodes[sent:], a.item)
+	return ending{leg.Gaps, leg.Late}, nil
 }
 
 func (h *Handler) serveStatus(ctx context.Context, c *coder, a *answer) error {

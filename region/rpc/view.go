@@ -123,7 +123,7 @@ func (v *view) Resolve(ctx context.Context, id graph.ID) (graph.ID, error) {
 func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit func(graph.Node) error) ([]graph.Gap, error) {
 	var body coder
 	(&nodesQuestion{ids, want}).code(&body)
-	return many(ctx, v, methodNodes, body.b, codeNode, emit)
+	return many(ctx, v, methodNodes, body.b, codeWhole, emit)
 }
 
 // Flows implements graph.View.
@@ -160,10 +160,10 @@ func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]grap
 }
 
 // Leg implements graph.LegView.
-func (v *view) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
+func (v *view) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
 	var body coder
 	codeLegQuestion(&body, &q)
-	r := &legReader{most: v.c.o.MaxLeg, found: found}
+	r := &legReader{most: v.c.o.MaxLeg, to: to}
 	e, err := v.c.ask(ctx, v, &asked{method: methodLeg, item: r.read, complete: func() bool { return r.whole }}, body.b)
 	if err != nil {
 		return nil, err

@@ -112,8 +112,8 @@ func sameViews(ctx context.Context, t interface{ Fatalf(string, ...any) }, r *gr
 	for _, id := range ids[1:] {
 		q.Seeds = append(q.Seeds, graph.LegSeed{ID: id, Distance: r.IntN(3), Dir: graph.Direction(r.IntN(2))})
 	}
-	l1, err1 := graph.WalkLeg(ctx, near, q, nil)
-	l2, err2 := far.(graph.LegView).Leg(ctx, q, nil)
+	l1, err1 := graph.WalkLeg(ctx, near, q, graph.LegTaker{})
+	l2, err2 := far.(graph.LegView).Leg(ctx, q, graph.LegTaker{})
 	same(t, fmt.Sprintf("leg %+v", q), l1, l2, err1, err2)
 
 	same(t, "marks", near.Marks(), far.Marks(), nil, nil)
@@ -219,8 +219,8 @@ func (m m2) View(ctx context.Context, at graph.At) (graph.View, error) {
 	return walker{v}, err
 }
 
-func (w walker) Leg(ctx context.Context, q graph.LegQuestion, found func(*graph.Leg) error) (*graph.Leg, error) {
-	return graph.WalkLeg(ctx, w.View, q, found)
+func (w walker) Leg(ctx context.Context, q graph.LegQuestion, to graph.LegTaker) (*graph.Leg, error) {
+	return graph.WalkLeg(ctx, w.View, q, to)
 }
 
 func TestAViewCostsNoQuestionAndMarksAreThoseSeenLast(t *testing.T) {
