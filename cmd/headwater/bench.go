@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"headwater/cmd/headwater/bench"
 	"headwater/gateway/catalog"
@@ -96,9 +97,9 @@ func started(run func(ctx context.Context, up func(url string)) error) (url stri
 	}
 }
 
-// gatewaysForBench runs three gateways.
-func gatewaysForBench(regions map[string]string, namespaces []string, keep bool) (_ *bench.Cluster, err error) {
-	p := &demoPlatform{log: slog.New(slog.DiscardHandler), logTo: io.Discard, failed: make(chan error, 8), regions: map[string]*demoRegion{}}
+// gatewaysForBench runs three gateways, which keep what they know in dir.
+func gatewaysForBench(dir string, regions map[string]string, namespaces []string, keep bool) (_ *bench.Cluster, err error) {
+	p := &demoPlatform{keep: dir, log: slog.New(slog.DiscardHandler), logTo: io.Discard, failed: make(chan error, 8), regions: map[string]*demoRegion{}}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	defer func() {
@@ -123,7 +124,11 @@ func gatewaysForBench(regions map[string]string, namespaces []string, keep bool)
 	if err := p.change(ctx, changes); err != nil {
 		return nil, err
 	}
-	c := &bench.Cluster{Names: func() int { return p.gateways[0].gateway.Names().Len() }, Stop: p.close}
+	c := &bench.Cluster{
+		Names: func() int { return p.gateways[0].gateway.Names().Len() },
+		Again: func() (time.Duration, error) { return p.again(ctx, 0) },
+		Stop:  p.close,
+	}
 	for _, g := range p.gateways {
 		c.URLs = append(c.URLs, "http://"+g.ln.Addr().String())
 	}

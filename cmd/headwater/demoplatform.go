@@ -27,8 +27,8 @@ import (
 )
 
 // A demoPlatform is regions and gateways in one process, which talk to each
-// other over the loopback as they would over a network. The catalog is in
-// memory: it is told anew each time.
+// other over the loopback as they would over a network. Unless keep says where
+// it is kept, the catalog is in memory: it is told anew each time.
 type demoPlatform struct {
 	dir   string
 	store string // URL of a NebulaGraph; empty: all is in dir
@@ -38,6 +38,9 @@ type demoPlatform struct {
 	log      *slog.Logger
 	logTo    io.Writer
 	gateways []*gatewayServer
+	halts    []func() // of gateways
+	// keep, if set, is where the gateways keep what they know.
+	keep string
 	// answers less than 0: gateways keep none.
 	answers int
 
@@ -213,27 +216,67 @@ func (p *demoPlatform) openGateways(ctx context.Context, listen string, more htt
 		if p.answers < 0 {
 			c.Answers = 0
 		}
+		if p.keep != "" {
+			c.Data = filepath.Join(p.keep, self.Name)
+		}
 		s := &gatewayServer{c: c, log: quiet}
 		if i == 0 {
 			s.more = more
 		}
-		if err := s.open(); err != nil {
-			return fmt.Errorf("start gateway %s: %w", self.Name, err)
-		}
-		p.gateways = append(p.gateways, s)
-		up := make(chan struct{})
-		p.running.Go(func() {
-			if err := s.run(ctx, func(string) { close(up) }); err != nil {
-				p.fail(fmt.Errorf("gateway %s: %w", self.Name, err))
-			}
-		})
-		select {
-		case <-up:
-		case err := <-p.failed:
+		p.gateways, p.halts = append(p.gateways, s), append(p.halts, nil)
+		if p.halts[i], err = p.startGateway(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// startGateway starts a gateway; halt stops it and waits for its end.
+func (p *demoPlatform) startGateway(ctx context.Context, s *gatewayServer) (halt func(), err error) {
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("start gateway %s: %w", s.c.Name, err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	up, down := make(chan struct{}), make(chan struct{})
+	p.running.Go(func() {
+		defer close(down)
+		if err := s.run(ctx, func(string) { close(up) }); err != nil {
+			p.fail(fmt.Errorf("gateway %s: %w", s.c.Name, err))
+		}
+	})
+	halt = func() { stop(); <-down }
+	select {
+	case <-up:
+		return halt, nil
+	case err := <-p.failed:
+		halt()
+		return nil, err
+	}
+}
+
+// again stops a gateway and starts it anew. It returns how long it took, from
+// its start, until it was ready.
+func (p *demoPlatform) again(ctx context.Context, i int) (time.Duration, error) {
+	p.halts[i]()
+	old := p.gateways[i]
+	s := &gatewayServer{c: old.c, log: old.log, more: old.more}
+	began := time.Now()
+	halt, err := p.startGateway(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	p.gateways[i], p.halts[i] = s, halt
+	for {
+		starting := s.gateway.Starting()
+		if starting == "" {
+			return time.Since(began), nil
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return 0, fmt.Errorf("gateway %s: %s: %w", s.c.Name, starting, ctx.Err())
+		}
+	}
 }
 
 // freeAddresses returns addresses of the loopback that nobody listens on.

@@ -220,7 +220,7 @@ func TestARegionWithoutItsNebulaGraphIsAGap(t *testing.T) {
 		post(t, "http://"+regions[e.region], fmt.Sprintf(`[{"eventType":"COMPLETE","eventTime":"2026-03-01T00:00:00Z","run":{"runId":"00000000-0000-4000-8000-%012d"},"job":{"namespace":"jobs-%s","name":"copy"},
 "inputs":[{"namespace":%q,"name":"orders"}],"outputs":[{"namespace":%q,"name":"orders"}]}]`, i, e.region, e.reads, e.writes))
 	}
-	cluster, err := gatewaysForBench(regions, []string{"shop-us", "lake-us", "mart-eu"}, false)
+	cluster, err := gatewaysForBench(t.TempDir(), regions, []string{"shop-us", "lake-us", "mart-eu"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

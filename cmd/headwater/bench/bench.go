@@ -42,9 +42,10 @@ type Options struct {
 	Serve func(dir string, keep bool) (*Server, error)
 	// ServeRegion opens a server on a folder as one of many regions, and
 	// ServeGateways three gateways over regions by their addresses, to whom the
-	// namespaces belong that end in -REGION; it returns when they are followed.
+	// namespaces belong that end in -REGION, and which keep what they know in a
+	// folder; it returns when they are followed.
 	ServeRegion   func(dir, name string) (*Server, error)
-	ServeGateways func(regions map[string]string, namespaces []string, keep bool) (*Cluster, error)
+	ServeGateways func(dir string, regions map[string]string, namespaces []string, keep bool) (*Cluster, error)
 	// Tasks is the size of the platform. Default: 100,000.
 	Tasks int
 	// Sizes are those of the platforms of growth. Default: 10,000 and 100,000.

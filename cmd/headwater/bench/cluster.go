@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,12 @@ func (r *run) clustered(dirs map[string]string, away time.Duration, keep bool, f
 			namespaces = append(namespaces, ns+"-"+name)
 		}
 	}
-	c, err := r.ServeGateways(addresses, namespaces, keep)
+	dir, err := os.MkdirTemp(r.Dir, "gateways-")
+	if err != nil {
+		return err
+	}
+	stops = append(stops, func() error { return os.RemoveAll(dir) })
+	c, err := r.ServeGateways(dir, addresses, namespaces, keep)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,11 @@ import (
 type Cluster struct {
 	// URLs are those of the gateways.
 	URLs []string
-	// Names counts the names of a gateway's border index.
+	// Names counts the names of the first gateway's border index.
 	Names func() int
+	// Again stops that gateway and starts it anew. It returns how long it takes
+	// until it is ready.
+	Again func() (time.Duration, error)
 	Stop  func() error
 }
 
@@ -138,7 +141,7 @@ func (r *run) regions(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	var building []float64
+	var building, again []float64
 	for range r.Runs {
 		before := heap()
 		began := time.Now()
@@ -154,13 +157,26 @@ func (r *run) regions(ctx context.Context) error {
 			if far, err = r.askRoots(ctx, gateway, leastQuery, names); err != nil {
 				return err
 			}
-			split, err = r.askRoots(ctx, gateway, namesQuery, names)
-			return err
+			if split, err = r.askRoots(ctx, gateway, namesQuery, names); err != nil {
+				return err
+			}
+			for range r.Runs {
+				took, err := c.Again()
+				if err != nil {
+					return err
+				}
+				if got := c.Names(); got != n {
+					return fmt.Errorf("a gateway that was stopped has %d names, and had %d", got, n)
+				}
+				again = append(again, took.Seconds())
+			}
+			return nil
 		}); err != nil {
 			return err
 		}
 	}
 	r.tell("regions opened, an empty gateway begun and its border index built in %s s", spread(building, "%.2f"))
+	r.tell("a gateway that was stopped and is begun anew is ready after %s s", spread(again, "%.3f"))
 	one, many := ms(percentile(alone, 0.5)), ms(percentile(split, 0.5))
 	round := ms(percentile(far, 0.5)) - ms(percentile(near, 0.5))
 	r.tell("a round, by the least question: %.2f ms (p50 %.2f ms over regions, %.2f ms from one store)", round, ms(percentile(far, 0.5)), ms(percentile(near, 0.5)))
