@@ -93,7 +93,7 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 	regions := slices.Clone(f.o.Regions())
 	slices.SortFunc(regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
 	names := f.o.Names()
-	v := &view{names: names, added: names.Added(), followed: names.Added(), patience: f.o.Patience, at: at, mostHops: f.mostHops, sheet: newSheet(), places: map[graph.ID]*placed{}, asked: map[graph.ID]bool{}, coming: map[*coming]bool{}}
+	v := &view{names: names, added: names.Added(), followed: names.Added(), patience: f.o.Patience, at: at, mostHops: f.mostHops, sheet: newSheet(), epoch: 1, strange: map[string]*region{}, coming: map[*coming]bool{}}
 	v.life, v.stop = context.WithCancel(context.Background())
 	for _, r := range regions {
 		own := &region{Region: r, opening: make(chan struct{}, 1)}
@@ -105,14 +105,17 @@ func (f *Federation) View(ctx context.Context, at graph.At) (graph.View, error) 
 		}
 		v.regions = append(v.regions, own)
 	}
-	for name := range at.AtLeast {
-		if v.named(name) == nil {
-			v.unheard = append(v.unheard, graph.Gap{Region: name, Reason: unknownRegion})
+	var waited []*region
+	for _, name := range slices.Sorted(maps.Keys(at.AtLeast)) {
+		r := v.region(name)
+		if g, is := r.gap(); is {
+			v.unheard = append(v.unheard, g)
 		}
+		waited = append(waited, r)
 	}
 	v.resolver = graph.NewResolver(v, graph.Forever)
-	if len(at.AtLeast) > 0 {
-		_, err := v.ask(ctx, until(ctx), slices.Sorted(maps.Keys(at.AtLeast)), func(ctx context.Context, _ *region, view graph.LegView) error {
+	if len(waited) > 0 {
+		_, err := v.ask(ctx, until(ctx), waited, func(ctx context.Context, _ *region, view graph.LegView) error {
 			_, err := view.Nodes(ctx, nil, 0, func(graph.Node) error { return nil })
 			return err
 		})

@@ -61,18 +61,17 @@ func (v *view) Find(ctx context.Context, q graph.Query) (page graph.Page, err er
 // others; more: behind it there may be. What could not be asked becomes gaps of
 // the page.
 func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after graph.Rank, page *graph.Page) (ids []graph.ID, upTo graph.Rank, more bool, err error) {
-	pages := make(map[string]graph.Page, len(v.regions))
-	all := v.all()
-	gaps, err := v.ask(ctx, by, all, func(ctx context.Context, r *region, opened graph.LegView) error {
+	pages := make(map[*region]graph.Page, len(v.regions))
+	gaps, err := v.ask(ctx, by, v.regions, func(ctx context.Context, r *region, opened graph.LegView) error {
 		p, err := opened.Find(ctx, q)
 		if err != nil {
 			return err
 		}
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		pages[r.Name] = p
+		pages[r] = p
 		for _, id := range p.IDs {
-			v.home[id.Base()] = r.Name
+			v.about(id).base.home = r
 		}
 		v.forget()
 		v.lags(r, p.Gaps)
@@ -82,7 +81,7 @@ func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after gr
 		return nil, upTo, false, err
 	}
 	page.Gaps = joined(page.Gaps, v.lacks(gaps))
-	for _, r := range all {
+	for _, r := range v.regions {
 		p := pages[r]
 		ids = append(ids, p.IDs...)
 		if p.Next == "" {
@@ -90,7 +89,7 @@ func (v *view) search(ctx context.Context, by time.Time, q graph.Query, after gr
 		}
 		last, err := graph.ParseRank(p.Next)
 		if err != nil || last.Compare(after) <= 0 {
-			return nil, upTo, false, fmt.Errorf("search region %q after %q: its next page begins at %q", r, q.After, p.Next)
+			return nil, upTo, false, fmt.Errorf("search region %q after %q: its next page begins at %q", r.Name, q.After, p.Next)
 		}
 		if !more || last.Compare(upTo) < 0 {
 			upTo, more = last, true
@@ -115,13 +114,13 @@ func (v *view) matches(ids []graph.ID, q *graph.Query) (found []match) {
 		ranked[node] = true
 		best := graph.Rank{Class: graph.NoMatch}
 		for _, h := range v.holders(node.Base()) {
-			h = h.of(node)
-			d := v.details[h]
-			if d == nil || d.Node == nil || !finds(d.Node, q) {
+			h = v.column(h, node)
+			n := h.detail.Node
+			if n == nil || !finds(n, q) {
 				continue
 			}
-			r := rankNode(d.Node, text)
-			if h.id == node && r.ID == node && r.Class != graph.NoMatch {
+			r := rankNode(n, text)
+			if h.of.id == node && r.ID == node && r.Class != graph.NoMatch {
 				best = r
 				break
 			}
@@ -157,25 +156,15 @@ func rankNode(n *graph.Node, text string) graph.Rank {
 	return best
 }
 
-// all lists the regions.
-func (v *view) all() []string {
-	names := make([]string, len(v.regions))
-	for i, r := range v.regions {
-		names[i] = r.Name
-	}
-	return names
-}
-
 // Conflicts implements graph.View.
 func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]graph.Conflict, []graph.Gap, error) {
 	v.unsteady(true)
-	of := map[string][]graph.Conflict{}
-	all := v.all()
-	gaps, err := v.ask(ctx, until(ctx), all, func(ctx context.Context, r *region, opened graph.LegView) error {
+	of := map[*region][]graph.Conflict{}
+	gaps, err := v.ask(ctx, until(ctx), v.regions, func(ctx context.Context, r *region, opened graph.LegView) error {
 		own, lacking, err := opened.Conflicts(ctx, after, limit)
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		of[r.Name] = own
+		of[r] = own
 		v.lags(r, lacking)
 		return err
 	})
@@ -183,7 +172,7 @@ func (v *view) Conflicts(ctx context.Context, after graph.ID, limit int) ([]grap
 		return nil, nil, err
 	}
 	var conflicts []graph.Conflict
-	for _, r := range all {
+	for _, r := range v.regions {
 		conflicts = append(conflicts, of[r]...)
 	}
 	slices.SortFunc(conflicts, func(a, b graph.Conflict) int {

@@ -13,7 +13,7 @@ import (
 
 // A place is a node of a region from which a walk goes in one direction.
 type place struct {
-	holder
+	*holder
 	dir graph.Direction
 }
 
@@ -27,13 +27,15 @@ type miss struct {
 type misses map[place]*miss
 
 // add notes that a walk came to a place.
-func (m misses) add(h holder, dir graph.Direction, level int) *miss {
+func (m misses) add(h *holder, dir graph.Direction, level int) *miss {
 	at := place{h, dir}
-	if m[at] == nil {
-		m[at] = &miss{level: level}
+	known := m[at]
+	if known == nil {
+		known = &miss{level: level}
+		m[at] = known
 	}
-	m[at].level = min(m[at].level, level)
-	return m[at]
+	known.level = min(known.level, level)
+	return known
 }
 
 // A walking is a view for one walk.
@@ -68,7 +70,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
 	w := &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
-	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}, told: map[*graph.Leg]*told{}}
+	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}, told: map[*sent]*told{}}
 	return w
 }
 
@@ -162,7 +164,7 @@ func (e *expansion) of(id graph.ID) {
 }
 
 // miss notes that something has not been sent yet.
-func (e *expansion) miss(h holder, level int) *miss {
+func (e *expansion) miss(h *holder, level int) *miss {
 	e.missed = true
 	return e.walk.missed.add(h, e.ask.Dir, level)
 }
@@ -171,28 +173,28 @@ func (e *expansion) miss(h holder, level int) *miss {
 // is the global table that they are said of.
 func (e *expansion) own(as graph.Handle, node graph.ID, via *border.Table) {
 	for _, h := range e.holders(node.Base()) {
-		e.listed(as, h.of(node), via)
+		e.listed(as, e.column(h, node), via)
 	}
 }
 
 // listed adds the flows of a node as one region has them. Where they have not
 // been sent that is noted: the region is to be asked, or can't be.
-func (e *expansion) listed(as graph.Handle, h holder, via *border.Table) {
-	e.lacking = joined(e.lacking, e.behind(h.region))
-	l, ok := e.find(listKey{h, e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly})
+func (e *expansion) listed(as graph.Handle, h *holder, via *border.Table) {
+	e.lacking = joined(e.lacking, h.region.behind)
+	l, ok := e.find(h, aspect{e.ask.Layer, e.ask.Dir, e.ask.Whole, e.ask.CoarseOnly})
 	if !ok {
-		if g, is := e.gap(h.region); is {
+		if g, is := h.region.gap(); is {
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 			return
 		}
 		m := e.miss(h, e.ask.Level)
-		m.lists = append(m.lists, graph.LegAsk{ID: h.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
+		m.lists = append(m.lists, graph.LegAsk{ID: h.of.id, Layer: e.ask.Layer, Dir: e.ask.Dir, Whole: e.ask.Whole, CoarseOnly: e.ask.CoarseOnly})
 		return
 	}
-	if len(l.hops) == 0 {
+	if l == nil || len(l.hops) == 0 {
 		return
 	}
-	t := e.numbers.of(h.region, l.leg)
+	t := e.numbers.of(l.sent)
 	for i := range l.hops {
 		e.hop(as, t, &l.hops[i], via)
 	}
@@ -201,41 +203,41 @@ func (e *expansion) listed(as graph.Handle, h holder, via *border.Table) {
 // hop adds one flow, unless the question leaves it out.
 func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.Table) {
 	n := e.numbers
-	if e.ask.Kinds != 0 && h.Kinds != 0 && h.Kinds&e.ask.Kinds == 0 || len(e.ask.Origins) > 0 && !slices.Contains(e.ask.Origins, graph.System(t.leg.Keys[h.By].Origin)) {
+	if e.ask.Kinds != 0 && h.Kinds != 0 && h.Kinds&e.ask.Kinds == 0 || len(e.ask.Origins) > 0 && !slices.Contains(e.ask.Origins, graph.System(t.sent.leg.Keys[h.By].Origin)) {
 		return
 	}
 	f := graph.Hop{From: as, Kinds: h.Kinds, Coarse: h.Coarse}
 	if e.ask.Whole { // of columns too
 		if from := n.end(t, h.From); from.table == nil && n.Base(from.h) == n.Base(as) {
 			if f.From = from.h; f.From != as {
-				e.end(from, f.From, t.region, e.ask.Level)
+				e.end(from, f.From, t.sent.region, e.ask.Level)
 			}
-		} else if id := t.leg.IDs[h.From].WithBase(n.ID(as).Base()); id != n.ID(as) { // as is not what it is there
+		} else if id := t.sent.leg.IDs[h.From].WithBase(n.ID(as).Base()); id != n.ID(as) { // as is not what it is there
 			f.From, _ = n.Handle(id)
-			e.end(nil, f.From, t.region, e.ask.Level)
+			e.end(nil, f.From, t.sent.region, e.ask.Level)
 		}
 	}
 	to := n.end(t, h.To)
 	if to.table != nil && n.ID(f.From).Base() != to.table.ID {
-		f.By = n.Number(t.leg.Keys[h.By], to.table.ID)
-		for _, m := range e.spokenOf(to.table, t.region) {
-			f.To, _ = n.Handle(t.leg.IDs[h.To].WithBase(e.node(m.ID)))
-			e.to(f, nil, t.region)
+		f.By = n.Number(t.sent.leg.Keys[h.By], to.table.ID)
+		for _, m := range e.spokenOf(to.table, t.sent.region) {
+			f.To, _ = n.Handle(t.sent.leg.IDs[h.To].WithBase(e.node(m.ID)))
+			e.to(f, nil, t.sent.region)
 		}
 		return
 	}
 	f.To = to.h
 	if f.By = n.by(t, h.By); via != nil {
-		f.By = n.Number(t.leg.Keys[h.By], via.ID)
+		f.By = n.Number(t.sent.leg.Keys[h.By], via.ID)
 	}
-	e.to(f, to, t.region)
+	e.to(f, to, t.sent.region)
 }
 
 // to adds a flow that a region has told of, if its other end is alive; d, if
 // not nil, is what is known of that.
-func (e *expansion) to(f graph.Hop, d *end, region string) {
+func (e *expansion) to(f graph.Hop, d *end, r *region) {
 	if class := f.To.Class(); class == graph.DataStoreClass || class == graph.ColumnClass {
-		e.end(d, f.To, region, e.ask.Level+1)
+		e.end(d, f.To, r, e.ask.Level+1)
 	}
 	if gone := d != nil && d.gone || d == nil && e.gone(e.numbers.ID(f.To)); e.ask.ThroughDeleted || !gone {
 		e.batch = append(e.batch, f)
@@ -247,7 +249,7 @@ func (e *expansion) to(f graph.Hop, d *end, region string) {
 // depend on each that has a name of it. So are those that have not said what
 // they know of it, where the walk is asked for that. d, if not nil, is what is
 // known of it.
-func (e *expansion) end(d *end, end graph.Handle, region string, level int) {
+func (e *expansion) end(d *end, end graph.Handle, r *region, level int) {
 	if d != nil && d.settled[e.ask.Dir] {
 		return
 	}
@@ -257,22 +259,22 @@ func (e *expansion) end(d *end, end graph.Handle, region string, level int) {
 	hs := e.holders(base)
 	settled := e.placeOf(base).settled
 	for _, h := range hs {
-		if settled && h.region == region {
+		if settled && h.region == r {
 			continue
 		}
 		at := h
 		if e.walk.q.Details {
-			at = h.of(node)
+			at = e.column(h, node)
 		}
-		if e.known[h] && !e.walk.wants(at, e.ask.Dir) {
+		if h.known && !e.walk.wants(at, e.ask.Dir) {
 			continue
 		}
 		open = true
-		g, is := e.gap(h.region)
+		g, is := h.region.gap()
 		switch {
 		case !is:
 			e.miss(at, level)
-		case !e.known[h]:
+		case !h.known:
 			e.lacking = joined(e.lacking, []graph.Gap{g})
 		}
 	}
@@ -283,8 +285,8 @@ func (e *expansion) end(d *end, end graph.Handle, region string, level int) {
 
 // wants reports whether the details of a node are wanted, of a region that has
 // not been asked for them.
-func (w *walking) wants(h holder, dir graph.Direction) bool {
-	return w.q.Details && !w.expects(h, w.q.Want) && !w.entered[place{h, dir}]
+func (w *walking) wants(h *holder, dir graph.Direction) bool {
+	return w.q.Details && !h.expects(w.q.Want) && !w.entered[place{h, dir}]
 }
 
 // Resolve implements graph.View; regions that have not said yet what the name
@@ -295,10 +297,10 @@ func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
 	w.resolved[id] = true
 	node := w.node(id)
 	for _, h := range w.holders(node.Base()) {
-		if _, is := w.gap(h.region); is || w.known[h] {
+		if _, is := h.region.gap(); is || h.known {
 			continue
 		}
-		w.missed.add(h.of(node), graph.Downstream, w.q.Depth) // how it stands is enough
+		w.missed.add(w.column(h, node), graph.Downstream, w.q.Depth) // how it stands is enough
 	}
 	return node, nil
 }
@@ -309,8 +311,8 @@ func (w *walking) Lacking() (gaps []graph.Gap) {
 	defer w.mu.Unlock()
 	for id := range w.resolved {
 		for _, h := range w.holders(w.node(id).Base()) {
-			gaps = joined(gaps, w.behind(h.region))
-			if g, is := w.gap(h.region); is && !w.known[h] {
+			gaps = joined(gaps, h.region.behind)
+			if g, is := h.region.gap(); is && !h.known {
 				gaps = joined(gaps, []graph.Gap{g})
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"headwater/gateway/border"
 	"headwater/graph"
 )
 
@@ -13,21 +12,28 @@ import (
 // their flows as one node's; then what the catalog says; then what another
 // region says of a name that by the catalog is the same.
 func (v *view) AliasTargets(from graph.ID) ([]graph.ID, error) {
-	v.asked[from] = true
-	if to, ok := v.stands[from]; ok {
-		return []graph.ID{to}, nil
+	a := v.heed(from)
+	if a.stands != nil {
+		return []graph.ID{a.stands.id}, nil
 	}
 	if to, ok := v.target(from); ok {
 		return []graph.ID{to}, nil
 	}
 	var targets []graph.ID
 	for _, s := range v.names.Sources(from) {
-		v.asked[s] = true
-		if to, ok := v.stands[s]; ok && to != from && !slices.Contains(targets, to) {
-			targets = append(targets, to)
+		if to := v.heed(s).stands; to != nil && to != a && !slices.Contains(targets, to.id) {
+			targets = append(targets, to.id)
 		}
 	}
 	return targets, nil
+}
+
+// heed returns what is known of a name, of which something will follow: if more
+// is learnt of it, that does not hold any more.
+func (v *view) heed(name graph.ID) *about {
+	a := v.about(name)
+	a.asked = v.epoch
+	return a
 }
 
 // target returns what a name stands for by the catalog.
@@ -41,9 +47,12 @@ func (v *view) target(name graph.ID) (graph.ID, bool) {
 
 // AliasSources implements graph.Links.
 func (v *view) AliasSources(to graph.ID) ([]graph.ID, error) {
-	v.asked[to] = true
+	a := v.heed(to)
 	sources := slices.Clone(v.names.Sources(to))
-	for _, n := range v.standing[to].Names {
+	if a.standing == nil {
+		return sources, nil
+	}
+	for _, n := range a.standing.Names {
 		if n == to {
 			continue
 		}
@@ -59,111 +68,89 @@ func (v *view) AliasSources(to graph.ID) ([]graph.ID, error) {
 func (v *view) Life(graph.ID) (graph.Life, error) { return graph.Life{}, nil }
 
 // plain reports whether a name has nothing to do with any other.
-func (v *view) plain(base graph.ID) bool {
-	v.asked[base] = true
-	if _, ok := v.stands[base]; ok {
+func (v *view) plain(a *about) bool {
+	a.asked = v.epoch
+	if a.stands != nil || a.standing != nil && len(a.standing.Names) > 1 {
 		return false
 	}
-	if st, ok := v.standing[base]; ok && len(st.Names) > 1 {
+	if _, ok := v.target(a.id); ok {
 		return false
 	}
-	if _, ok := v.target(base); ok {
-		return false
-	}
-	return len(v.names.Sources(base)) == 0
+	return len(v.names.Sources(a.id)) == 0
 }
 
-// A placed is what is known of a name at this point: what it stands for, and
-// which regions have something of that.
-type placed struct {
-	node graph.ID
-	// plain: no other name has to do with it.
-	plain bool
-	// holders are those of node, and table is the global table that it is a
-	// member of. Both are found when they are first asked for.
-	holders []holder
-	table   *border.Table
-	held    bool
-	tabled  bool
-	// settled: all holders have said how they stand.
-	settled bool
-}
-
-// placeOf returns what is known of a name. It holds until more is known.
-func (v *view) placeOf(base graph.ID) *placed {
-	if p := v.places[base]; p != nil {
-		return p
+// place returns what is known of a name. It holds until more is known.
+func (v *view) place(a *about) *placed {
+	if a.placed != nil && a.placed.epoch == v.epoch {
+		return a.placed
 	}
-	p := &placed{node: base, plain: base.Kind() != graph.DataStoreKind || v.plain(base)}
+	p := &placed{epoch: v.epoch, node: a, plain: a.id.Kind() != graph.DataStoreKind || v.plain(a)}
 	if !p.plain {
-		p.node, _ = v.resolver.Node(base) // Links of this view have no errors
+		node, _ := v.resolver.Node(a.id) // Links of this view have no errors
+		p.node = v.about(node)
 	}
-	v.places[base] = p
+	a.placed = p
 	return p
 }
+
+// placeOf is place by id.
+func (v *view) placeOf(base graph.ID) *placed { return v.place(v.about(base)) }
 
 // forget forgets what followed from what was known.
 func (v *view) forget() {
 	v.resolver = graph.NewResolver(v, graph.Forever)
-	clear(v.places)
-	clear(v.asked)
 	v.stale = false
 	v.epoch++
 }
 
 // node returns the node that a name or column stands for.
-func (v *view) node(id graph.ID) graph.ID { return id.WithBase(v.placeOf(id.Base()).node) }
+func (v *view) node(id graph.ID) graph.ID { return v.nodeOf(v.about(id)) }
 
-// A holder is a node as one region has it.
-type holder struct {
-	region string
-	id     graph.ID
-}
-
-// of returns the holder of a column of the node, or the node itself.
-func (h holder) of(id graph.ID) holder { return holder{h.region, id.WithBase(h.id)} }
+func (v *view) nodeOf(a *about) graph.ID { return a.id.WithBase(v.place(a.base).node.id) }
 
 // holders lists the regions that have something of a node, each with the data
 // store or process that it is there. Of a node of which nothing is known it is
 // all regions.
-func (v *view) holders(base graph.ID) []holder {
+func (v *view) holders(base graph.ID) []*holder {
 	p := v.placeOf(base)
 	if !p.held {
 		p.held, p.holders = true, v.hold(base, p)
 		p.settled = true
 		for _, h := range p.holders {
-			p.settled = p.settled && v.known[h]
+			p.settled = p.settled && h.known
 		}
 	}
 	return p.holders
 }
 
-func (v *view) hold(base graph.ID, p *placed) []holder {
-	names := []graph.ID{base}
+func (v *view) hold(base graph.ID, p *placed) []*holder {
+	one := [...]graph.ID{base}
+	names := one[:]
 	if !p.plain {
 		names, _ = v.resolver.Members(base)
 	}
-	var hs []holder
+	var hs []*holder
 	for _, n := range names {
-		v.asked[n] = true
-		region, ok := v.home[n]
-		if !ok {
-			region, ok = v.names.Region(n)
+		a := v.heed(n)
+		r := a.home
+		if r == nil {
+			if name, ok := v.names.Region(n); ok {
+				r = v.region(name)
+			}
 		}
-		if !ok {
+		if r == nil {
 			continue
 		}
-		if to, ok := v.stands[n]; ok {
-			n = to
+		if a.stands != nil {
+			a = a.stands
 		}
-		h := holder{region, n}
-		if !slices.Contains(hs, h) {
+		if h := v.in(r, a); !slices.Contains(hs, h) {
 			hs = append(hs, h)
 		}
 	}
 	if len(hs) == 0 && v.names.Table(base) == nil {
 		for _, r := range v.regions {
-			hs = append(hs, holder{r.Name, base})
+			hs = append(hs, v.in(r, v.about(base)))
 		}
 	}
 	return hs
@@ -171,11 +158,11 @@ func (v *view) hold(base graph.ID, p *placed) []holder {
 
 // gone reports whether a node is deleted, as the region says whose node it is.
 func (v *view) gone(node graph.ID) bool {
-	base := node.Base()
-	if to, ok := v.stands[base]; ok { // of names in a ring
-		base = to
+	a := v.about(node).base
+	if a.stands != nil { // of names in a ring
+		a = a.stands
 	}
-	return v.standing[base].Gone
+	return a.standing != nil && a.standing.Gone
 }
 
 // Resolve implements graph.View, as far as is known: regions say which of

@@ -24,7 +24,7 @@ func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit 
 	for looks := 0; nodes == nil; {
 		v.mu.Lock()
 		var c *coming
-		var questions map[string]*graph.LegQuestion
+		var questions map[*region]*graph.LegQuestion
 		if nodes, gaps, c = v.describe(ids, want, looks < maxLooks); nodes == nil {
 			questions = v.unknown(ids, want)
 		}
@@ -54,9 +54,9 @@ func (v *view) Nodes(ctx context.Context, ids []graph.ID, want graph.Want, emit 
 
 // unknown asks each region for the nodes of which it has not said what it
 // knows, and is not about to.
-func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQuestion {
-	questions := map[string]*graph.LegQuestion{}
-	asked := map[holder]bool{}
+func (v *view) unknown(ids []graph.ID, want graph.Want) map[*region]*graph.LegQuestion {
+	questions := map[*region]*graph.LegQuestion{}
+	asked := map[*holder]bool{}
 	roots := map[graph.ID]bool{}
 	for _, id := range v.roots {
 		roots[v.node(id)] = true
@@ -69,11 +69,8 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 			wanted = append(wanted, node.Base()) // one of them has its name
 		}
 		for i := range len(parts) * len(wanted) {
-			h := parts[i%len(parts)].of(wanted[i/len(parts)])
-			if _, is := v.gap(h.region); is || asked[h] {
-				continue
-			}
-			if v.expects(h, want) {
+			h := v.column(parts[i%len(parts)], wanted[i/len(parts)])
+			if _, is := h.region.gap(); is || asked[h] || h.expects(want) {
 				continue
 			}
 			asked[h] = true
@@ -82,13 +79,13 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 				q = &graph.LegQuestion{Details: true, Want: want}
 				questions[h.region] = q
 			}
-			if roots[node] && q.Root.IsZero() && !v.known[holder{h.region, h.id.Base()}] { // the walk from it comes next
+			if roots[node] && q.Root.IsZero() && !v.base(h).known { // the walk from it comes next
 				seeds := q.Seeds
 				*q = *v.expected
-				q.Root, q.Seeds, q.Details, q.Want = h.id, seeds, true, v.expected.Want.And(want)
+				q.Root, q.Seeds, q.Details, q.Want = h.of.id, seeds, true, v.expected.Want.And(want)
 				continue
 			}
-			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.id, Distance: graph.Unlimited})
+			q.Seeds = append(q.Seeds, graph.LegSeed{ID: h.of.id, Distance: graph.Unlimited})
 		}
 	}
 	return questions
@@ -96,7 +93,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[string]*graph.LegQue
 
 // parts are the holders of all that is said of a node: what is said of a global
 // table is said of its members too, and the other way round.
-func (v *view) parts(node graph.ID) []holder {
+func (v *view) parts(node graph.ID) []*holder {
 	base := node.Base()
 	hs := v.holders(base)
 	if t := v.tableOf(base); t != nil {
@@ -127,31 +124,31 @@ func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*gra
 		hs := v.parts(node)
 		if len(hs) > 1 {
 			hs = slices.Clone(hs)
-			slices.SortStableFunc(hs, func(a, b holder) int {
-				return cmp.Or(cmp.Compare(btoi(a.id != node.Base()), btoi(b.id != node.Base())), strings.Compare(a.region, b.region))
+			slices.SortStableFunc(hs, func(a, b *holder) int {
+				return cmp.Or(cmp.Compare(btoi(a.of.id != node.Base()), btoi(b.of.id != node.Base())), strings.Compare(a.region.Name, b.region.Name))
 			})
 		}
 		base := all && node.IsColumn() && !v.placeOf(node.Base()).plain
 		for _, h := range hs {
 			table := h
-			h = h.of(node)
-			gaps = joined(gaps, v.behind(h.region))
-			if !v.described(h, want) || base && !v.described(table, want) {
-				g, is := v.gap(h.region)
+			h = v.column(h, node)
+			gaps = joined(gaps, h.region.behind)
+			if !h.described(want) || base && !table.described(want) {
+				g, is := h.region.gap()
 				if !is && all {
-					for _, at := range [...]holder{h, table} {
-						if d := v.details[at]; d != nil && d.coming != nil && !v.described(at, want) {
-							coming = d.coming
+					for _, at := range [...]*holder{h, table} {
+						if c := at.detail.coming; c != nil && !at.described(want) {
+							coming = c
 						}
 					}
 					return nil, nil, coming
 				}
-				if is && !v.described(h, want) {
+				if is && !h.described(want) {
 					gaps = joined(gaps, []graph.Gap{g})
 				}
 			}
-			if d := v.details[h]; d != nil && d.Node != nil {
-				found = append(found, d.Node)
+			if n := h.detail.Node; n != nil {
+				found = append(found, n)
 			}
 		}
 		if n := v.merged(node, found); n != nil {
@@ -185,8 +182,8 @@ func (v *view) merged(id graph.ID, found []*graph.Node) *graph.Node {
 			n.Name = name.Of(column)
 		}
 		n.Deleted = 0 // that is for the region to say whose node it is
-		if d := v.details[holder{v.home[id.Base()], id.Base()}]; d != nil && d.Node != nil {
-			n.Deleted = d.Deleted
+		if home := v.atHome(id.Base()); home != nil {
+			n.Deleted = home.Deleted
 		}
 	}
 	columns := map[string]bool{}
@@ -255,46 +252,55 @@ func (v *view) merged(id graph.ID, found []*graph.Node) *graph.Node {
 
 // nameOf returns the name of a data store: as its region has it, or the catalog.
 func (v *view) nameOf(base graph.ID) (graph.Name, bool) {
-	if d := v.details[holder{v.home[base], base}]; d != nil && d.Node != nil {
-		return d.Name, true
+	if home := v.atHome(base); home != nil {
+		return home.Name, true
 	}
 	return v.names.Name(base)
 }
 
+// atHome returns a data store as its region knows it, or nil.
+func (v *view) atHome(base graph.ID) *graph.Node {
+	a := v.about(base)
+	if a.home == nil {
+		return nil
+	}
+	return v.in(a.home, a).detail.Node
+}
+
 // Says implements graph.View.
 func (v *view) Says(ctx context.Context, subjects []graph.ID, emit func(graph.Said) error) ([]graph.Gap, error) {
-	of := map[string][]graph.ID{}
+	of := map[*region][]graph.ID{}
 	v.mu.Lock()
 	if v.touched != nil {
 		v.touched.add(subjects...)
 	}
 	for _, s := range subjects {
-		if r, ok := v.home[s.Base()]; ok {
+		if r := v.about(s).base.home; r != nil {
 			of[r] = append(of[r], s)
 			continue
 		}
 		for _, r := range v.regions {
-			of[r.Name] = append(of[r.Name], s)
+			of[r] = append(of[r], s)
 		}
 	}
 	v.mu.Unlock()
-	said := make(map[string][]graph.Said, len(of))
-	gaps, err := v.ask(ctx, until(ctx), slices.Sorted(maps.Keys(of)), func(ctx context.Context, r *region, opened graph.LegView) error {
+	said := make(map[*region][]graph.Said, len(of))
+	gaps, err := v.ask(ctx, until(ctx), slices.SortedFunc(maps.Keys(of), byName), func(ctx context.Context, r *region, opened graph.LegView) error {
 		var own []graph.Said
-		more, err := opened.Says(ctx, of[r.Name], func(s graph.Said) error {
+		more, err := opened.Says(ctx, of[r], func(s graph.Said) error {
 			own = append(own, s)
 			return nil
 		})
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		said[r.Name] = own
+		said[r] = own
 		v.lags(r, more)
 		return err
 	})
 	if err != nil {
 		return gaps, err
 	}
-	for _, r := range slices.Sorted(maps.Keys(said)) {
+	for _, r := range slices.SortedFunc(maps.Keys(said), byName) {
 		for _, s := range said[r] {
 			if err := emit(s); err != nil {
 				return gaps, err

@@ -17,7 +17,7 @@ type numbers struct {
 	epoch int // of the view, whose rows these are
 	asks  []graph.Ask
 	rows  map[rowKey]row
-	told  map[*graph.Leg]*told
+	told  map[*sent]*told
 	free  []graph.Hop // empty, with room for rows
 	hops  []graph.Hop // what is emitted, which is who takes it's own
 }
@@ -37,10 +37,9 @@ type row struct {
 // A told is the ids and contributions of a leg by the numbers of the walk, as
 // far as they have been met.
 type told struct {
-	region string
-	leg    *graph.Leg
-	ends   []end
-	bys    []uint32 // 1 + the number
+	sent *sent
+	ends []end
+	bys  []uint32 // 1 + the number
 }
 
 // An end is what an id of a leg is.
@@ -102,11 +101,11 @@ func (n *numbers) expansion(f *graph.Ask) *expansion {
 }
 
 // of returns what a leg tells.
-func (n *numbers) of(region string, leg *graph.Leg) *told {
-	t := n.told[leg]
+func (n *numbers) of(s *sent) *told {
+	t := n.told[s]
 	if t == nil {
-		t = &told{region, leg, make([]end, len(leg.IDs)), make([]uint32, len(leg.Keys))}
-		n.told[leg] = t
+		t = &told{s, make([]end, len(s.leg.IDs)), make([]uint32, len(s.leg.Keys))}
+		n.told[s] = t
 	}
 	return t
 }
@@ -114,7 +113,7 @@ func (n *numbers) of(region string, leg *graph.Leg) *told {
 // by returns the number of a contribution of a leg.
 func (n *numbers) by(t *told, by uint32) uint32 {
 	if t.bys[by] == 0 {
-		t.bys[by] = n.Number(t.leg.Keys[by], graph.ID{}) + 1
+		t.bys[by] = n.Number(t.sent.leg.Keys[by], graph.ID{}) + 1
 	}
 	return t.bys[by] - 1
 }
@@ -127,7 +126,7 @@ func (n *numbers) end(t *told, i uint32) *end {
 	}
 	d.met = true
 	v := n.walk.view
-	node := v.node(t.leg.IDs[i])
+	node := v.nodeOf(t.sent.abouts[i])
 	d.h, _ = n.Handle(node)
 	d.gone = v.gone(node)
 	if g := v.names.Table(node.Base()); g != nil && len(g.Members) > 0 {

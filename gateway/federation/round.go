@@ -37,9 +37,9 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 
 // round asks regions for legs, and takes in what they send by a time. Details of
 // what they have reached may still be coming when it returns.
-func (v *view) round(ctx context.Context, by time.Time, questions map[string]*graph.LegQuestion) error {
-	_, err := v.begin(ctx, by, slices.Sorted(maps.Keys(questions)), func(ctx context.Context, r *region, opened graph.LegView, beside func(end func())) error {
-		q := questions[r.Name]
+func (v *view) round(ctx context.Context, by time.Time, questions map[*region]*graph.LegQuestion) error {
+	_, err := v.begin(ctx, by, slices.SortedFunc(maps.Keys(questions), byName), func(ctx context.Context, r *region, opened graph.LegView, beside func(end func())) error {
+		q := questions[r]
 		c := &coming{want: q.Want, done: make(chan struct{})}
 		var leg *graph.Leg
 		sent := 0 // nodes of the leg
@@ -53,8 +53,8 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[string]*gr
 				return fmt.Errorf("has more to say than one answer is made of: all regions have sent %d flows, of %d at most", v.hops, v.mostHops)
 			}
 			v.lags(r, l.Gaps)
-			v.merge(r.Name, q, l, c)
-			if !v.answered(r.Name, q, l) {
+			v.merge(r, q, l, c)
+			if !v.answered(r, q, l) {
 				if l.Late {
 					return context.DeadlineExceeded
 				}
@@ -78,22 +78,16 @@ func (v *view) came(r *region, q *graph.LegQuestion, found, whole *graph.Leg, se
 	if whole != nil {
 		v.lags(r, whole.Gaps)
 		for i := sent; i < len(whole.Nodes); i++ {
-			v.learn(r.Name, &whole.Nodes[i], q.Want)
+			v.learn(r, v.about(whole.Nodes[i].ID), &whole.Nodes[i], q.Want)
 		}
 	}
 	for _, place := range found.Coming {
-		at := holder{r.Name, found.IDs[place]}
-		d := v.details[at]
-		if d == nil || d.coming != c {
+		d := &v.in(r, v.about(found.IDs[place])).detail
+		if d.coming != c {
 			continue
 		}
-		d.coming = nil
-		switch {
-		case d.said:
-		case whole == nil || whole.Late:
-			delete(v.details, at)
-		default:
-			*d = detail{said: true, want: allDetails}
+		if d.coming = nil; !d.said && whole != nil && !whole.Late {
+			d.want, d.said = allDetails, true
 		}
 	}
 	delete(v.coming, c)
@@ -102,21 +96,22 @@ func (v *view) came(r *region, q *graph.LegQuestion, found, whole *graph.Leg, se
 
 // answered reports whether a region has sent some of what it was asked for, be
 // it in answer to another question: else it would be asked the same for ever.
-func (v *view) answered(region string, q *graph.LegQuestion, leg *graph.Leg) bool {
+func (v *view) answered(r *region, q *graph.LegQuestion, leg *graph.Leg) bool {
 	stands := leg.Stands
 	if !q.Root.IsZero() && len(stands) > 0 {
 		return true
 	}
 	for i, id := range stands {
+		h := v.in(r, v.about(id))
 		if i < len(q.Seeds) {
-			if !q.Details || q.Seeds[i].Distance < graph.Unlimited || v.expects(holder{region, id}, q.Want) {
+			if !q.Details || q.Seeds[i].Distance < graph.Unlimited || h.expects(q.Want) {
 				return true
 			}
 			continue
 		}
 		if i -= len(q.Seeds); i < len(q.Lists) {
 			a := q.Lists[i]
-			if _, ok := v.find(listKey{holder{region, id}, a.Layer, a.Dir, a.Whole, a.CoarseOnly}); ok {
+			if _, ok := v.find(h, aspect{a.Layer, a.Dir, a.Whole, a.CoarseOnly}); ok {
 				return true
 			}
 		}
@@ -125,14 +120,14 @@ func (v *view) answered(region string, q *graph.LegQuestion, leg *graph.Leg) boo
 }
 
 // questions turns what was missed into a question for each region.
-func (w *walking) questions() map[string]*graph.LegQuestion {
-	questions := map[string]*graph.LegQuestion{}
-	of := func(region string) *graph.LegQuestion {
-		q := questions[region]
+func (w *walking) questions() map[*region]*graph.LegQuestion {
+	questions := map[*region]*graph.LegQuestion{}
+	of := func(r *region) *graph.LegQuestion {
+		q := questions[r]
 		if q == nil {
 			q = new(w.q)
 			q.Root, q.Seeds = graph.ID{}, nil
-			questions[region] = q
+			questions[r] = q
 		}
 		return q
 	}
@@ -144,8 +139,9 @@ func (w *walking) questions() map[string]*graph.LegQuestion {
 		}
 		q := of(m.region)
 		at, ok := root[m.region]
+		id := m.of.id
 		switch {
-		case ok && miss.level == 0 && m.id.Base() == at.Base() && !w.entered[m]:
+		case ok && miss.level == 0 && id.Base() == at.Base() && !w.entered[m]:
 			w.entered[m] = true
 			q.Root = at
 		case len(miss.lists) > 0 && (miss.level >= w.q.Depth || w.entered[m]):
@@ -153,7 +149,7 @@ func (w *walking) questions() map[string]*graph.LegQuestion {
 			q.Lists = append(q.Lists, miss.lists...)
 		default:
 			w.entered[m] = true
-			q.Seeds = append(q.Seeds, graph.LegSeed{ID: m.id, Distance: miss.level, Dir: m.dir})
+			q.Seeds = append(q.Seeds, graph.LegSeed{ID: id, Distance: miss.level, Dir: m.dir})
 		}
 	}
 	clear(w.missed)
@@ -172,22 +168,22 @@ func (w *walking) questions() map[string]*graph.LegQuestion {
 // another question.
 func (w *walking) met(at place, m *miss) bool {
 	for _, l := range m.lists {
-		if _, ok := w.find(listKey{at.holder, l.Layer, l.Dir, l.Whole, l.CoarseOnly}); !ok {
+		if _, ok := w.find(at.holder, aspect{l.Layer, l.Dir, l.Whole, l.CoarseOnly}); !ok {
 			return false
 		}
 	}
-	return len(m.lists) > 0 || w.known[holder{at.region, at.id.Base()}] && !w.wants(at.holder, at.dir)
+	return len(m.lists) > 0 || w.base(at.holder).known && !w.wants(at.holder, at.dir)
 }
 
 // root returns the node that the walk begins with, by region.
-func (w *walking) root() map[string]graph.ID {
+func (w *walking) root() map[*region]graph.ID {
 	if w.q.Root.IsZero() {
 		return nil
 	}
-	root := map[string]graph.ID{}
+	root := map[*region]graph.ID{}
 	node := w.node(w.q.Root)
 	for _, h := range w.holders(node.Base()) {
-		root[h.region] = h.of(node).id
+		root[h.region] = w.column(h, node).of.id
 	}
 	return root
 }

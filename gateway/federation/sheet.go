@@ -3,37 +3,86 @@ package federation
 import (
 	"slices"
 
+	"headwater/gateway/border"
 	"headwater/graph"
 )
 
-// A sheet is what regions have sent of the graph: lists of flows, and how
-// nodes stand. Ids are those of the regions.
+// A sheet is what regions have sent of the graph, by id: lists of flows, how
+// nodes stand, and what is known of them. Ids are those of the regions.
 type sheet struct {
-	lists map[listKey]list
-	// absent have no flows in a region, and how the known stand it has said;
-	// details are what a region knows.
-	absent  map[holder]bool
-	known   map[holder]bool
-	details map[holder]*detail
-	// Of data stores and processes: home is the region that has them.
-	home     map[graph.ID]string
-	stands   map[graph.ID]graph.ID
-	standing map[graph.ID]graph.Standing
+	abouts map[graph.ID]*about
+	// Memory for those that will be met.
+	roomAbouts  []about
+	roomHolders []holder
 }
 
-// A listKey says whose flows are listed, and which.
-type listKey struct {
-	holder
-	layer      graph.Layer
-	dir        graph.Direction
-	whole      bool
-	coarseOnly bool
+// An about is what is known of one id.
+type about struct {
+	id   graph.ID
+	base *about // of a column: that of its data store; else itself
+	// in are the regions that were heard or asked about it; a list.
+	in *holder
+
+	// Of data stores and processes: home is the region that has them, stands
+	// what the id stands for there, and standing how that stands, where it is
+	// said.
+	home     *region
+	stands   *about
+	standing *graph.Standing
+	// asked is the last epoch of the view in which it was asked what is known of
+	// it, and placed what followed then.
+	asked  int
+	placed *placed
 }
 
-// A list is a list of a leg.
+// A placed is what is known of a name at this point: what it stands for, and
+// which regions have something of that.
+type placed struct {
+	epoch int // of the view, in which it holds
+	node  *about
+	// plain: no other name has to do with it.
+	plain bool
+	// holders are those of node, and table is the global table that it is a
+	// member of. Both are found when they are first asked for.
+	holders []*holder
+	table   *border.Table
+	held    bool
+	tabled  bool
+	// settled: all holders have said how they stand.
+	settled bool
+}
+
+// A holder is an id as one region has it.
+type holder struct {
+	region *region
+	of     *about
+	next   *holder // in another region
+	// absent: it has no flows there; known: the region has said how it stands.
+	absent, known bool
+	detail        detail
+	lists         *list
+}
+
+// An aspect says which flows of a holder are listed.
+type aspect struct {
+	layer             graph.Layer
+	dir               graph.Direction
+	whole, coarseOnly bool
+}
+
+// A list is flows of a holder, as a leg has them.
 type list struct {
-	leg  *graph.Leg
+	aspect
+	sent *sent
 	hops []graph.LegHop
+	next *list // another aspect
+}
+
+// A sent is a leg that a region has sent; abouts are those of its IDs.
+type sent struct {
+	region *region
+	leg    *graph.Leg
+	abouts []*about
 }
 
 // A detail is what a region knows of a node, once it has said that; Node is nil
@@ -55,132 +104,216 @@ type coming struct {
 	done chan struct{}
 }
 
-func newSheet() *sheet {
-	return &sheet{lists: map[listKey]list{}, absent: map[holder]bool{}, known: map[holder]bool{}, home: map[graph.ID]string{}, stands: map[graph.ID]graph.ID{}, standing: map[graph.ID]graph.Standing{}, details: map[holder]*detail{}}
+// atOnce is how many abouts and holders there is new memory for at least.
+const atOnce = 32
+
+func newSheet() *sheet { return &sheet{abouts: map[graph.ID]*about{}} }
+
+// grow makes room for so many ids that will be met.
+func (s *sheet) grow(n int) {
+	if len(s.abouts) == 0 {
+		s.abouts = make(map[graph.ID]*about, n)
+	}
+	if len(s.roomAbouts) < n {
+		s.roomAbouts = make([]about, n)
+	}
+	if len(s.roomHolders) < n {
+		s.roomHolders = make([]holder, n)
+	}
+}
+
+// about returns what is known of an id.
+func (s *sheet) about(id graph.ID) *about {
+	a := s.abouts[id]
+	if a != nil {
+		return a
+	}
+	if len(s.roomAbouts) == 0 {
+		s.roomAbouts = make([]about, atOnce)
+	}
+	a, s.roomAbouts = &s.roomAbouts[0], s.roomAbouts[1:]
+	a.id, a.base = id, a
+	s.abouts[id] = a
+	if base := id.Base(); base != id {
+		a.base = s.about(base)
+	}
+	return a
+}
+
+// in returns an id as a region has it.
+func (s *sheet) in(r *region, a *about) *holder {
+	for h := a.in; h != nil; h = h.next {
+		if h.region == r {
+			return h
+		}
+	}
+	if len(s.roomHolders) == 0 {
+		s.roomHolders = make([]holder, atOnce)
+	}
+	h := &s.roomHolders[0]
+	s.roomHolders = s.roomHolders[1:]
+	h.region, h.of, h.next = r, a, a.in
+	a.in = h
+	return h
+}
+
+// column returns a column of a holder, or the holder itself, as id is a column.
+func (s *sheet) column(h *holder, id graph.ID) *holder {
+	if id.Base() == id {
+		return h
+	}
+	return s.in(h.region, s.about(id.WithBase(h.of.id)))
+}
+
+// base returns the data store of a column, in the same region.
+func (s *sheet) base(h *holder) *holder {
+	if h.of.base == h.of {
+		return h
+	}
+	return s.in(h.region, h.of.base)
+}
+
+// list returns a list as it was sent, or nil.
+func (h *holder) list(as aspect) *list {
+	for l := h.lists; l != nil; l = l.next {
+		if l.aspect == as {
+			return l
+		}
+	}
+	return nil
 }
 
 // find returns a list: as it was sent, or from that of the whole data store.
-func (s *sheet) find(k listKey) (l list, ok bool) {
-	if l, ok = s.lists[k]; ok {
+// An empty one may be nil.
+func (s *sheet) find(h *holder, as aspect) (l *list, ok bool) {
+	if l = h.list(as); l != nil {
 		return l, true
 	}
-	if s.absent[k.holder] || s.absent[holder{k.region, k.id.Base()}] {
-		return l, true
+	base := s.base(h)
+	if h.absent || base.absent {
+		return nil, true
 	}
-	if k.layer == graph.ColumnLayer && !k.whole {
-		of := k
-		of.id, of.whole = k.id.Base(), true
-		if l, ok = s.lists[of]; ok {
-			l.hops = slices.DeleteFunc(slices.Clone(l.hops), func(h graph.LegHop) bool { return l.leg.IDs[h.From] != k.id })
-			s.lists[k] = l
-			return l, true
+	if as.layer != graph.ColumnLayer || as.whole {
+		return nil, false
+	}
+	of := as
+	of.whole = true
+	if l = base.list(of); l == nil {
+		return nil, false
+	}
+	own := &list{aspect: as, sent: l.sent, next: h.lists}
+	for _, hop := range l.hops {
+		if l.sent.abouts[hop.From] == h.of {
+			own.hops = append(own.hops, hop)
 		}
 	}
-	return l, false
+	h.lists = own
+	return own, true
 }
 
-// described reports whether a region has said what it knows of a node.
-func (s *sheet) described(h holder, want graph.Want) bool {
-	d := s.details[h]
-	return d != nil && d.said && d.want.Serves(want)
+// described reports whether the region has said what it knows of a node.
+func (h *holder) described(want graph.Want) bool {
+	d := &h.detail
+	return d.said && d.want.Serves(want)
 }
 
 // expects reports whether it has, or will.
-func (s *sheet) expects(h holder, want graph.Want) bool {
-	d := s.details[h]
-	return d != nil && (d.said && d.want.Serves(want) || d.coming != nil && d.coming.want.Serves(want))
+func (h *holder) expects(want graph.Want) bool {
+	return h.described(want) || h.detail.coming != nil && h.detail.coming.want.Serves(want)
+}
+
+// asked lists what a question is asked of, as a leg's Stands do; the first so
+// many are where walks begin or enter.
+func asked(q *graph.LegQuestion) (ids []graph.ID, entered int) {
+	ids = make([]graph.ID, 0, 1+len(q.Seeds)+len(q.Lists))
+	if !q.Root.IsZero() {
+		ids = append(ids, q.Root)
+	}
+	for _, s := range q.Seeds {
+		ids = append(ids, s.ID)
+	}
+	entered = len(ids)
+	for _, a := range q.Lists {
+		ids = append(ids, a.ID)
+	}
+	return ids, entered
 }
 
 // merge takes in what a region has sent in answer to a question; details that
 // are coming are c's.
-func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg, c *coming) {
-	if len(v.lists)+len(v.details) == 0 { // the first leg is most of what comes
-		v.lists, v.details = make(map[listKey]list, len(leg.Lists)), make(map[holder]*detail, len(leg.Nodes)+len(leg.Coming))
+func (v *view) merge(r *region, q *graph.LegQuestion, leg *graph.Leg, c *coming) {
+	v.told = true
+	v.grow(len(leg.IDs) + len(leg.Keys)/2)
+	s := &sent{r, leg, make([]*about, len(leg.IDs))}
+	for i := range leg.IDs {
+		s.abouts[i] = v.about(leg.IDs[i])
 	}
-	asked := make([]graph.ID, 0, len(q.Seeds)+1)
-	if !q.Root.IsZero() {
-		asked = append(asked, q.Root)
-	}
-	for _, s := range q.Seeds {
-		asked = append(asked, s.ID)
-	}
-	entered := len(asked)
-	for _, a := range q.Lists {
-		asked = append(asked, a.ID)
-	}
-	for i, id := range asked[:min(len(asked), len(leg.Stands))] {
-		base, node := id.Base(), leg.Stands[i].Base()
-		v.known[holder{region, base}], v.known[holder{region, node}] = true, true
+	ids, entered := asked(q)
+	for i, id := range ids[:min(len(ids), len(leg.Stands))] {
+		base, node := v.about(id).base, v.about(leg.Stands[i]).base
+		v.in(r, base).known, v.in(r, node).known = true, true
 		if base != node {
 			v.standsFor(base, node)
 		}
 	}
-	ends := make([]bool, len(leg.IDs)) // of flows: the region knows these
-	for i := range leg.Lists {
+	for i := range leg.Lists { // the region knows the ends of flows
 		for j := range leg.Lists[i].Hops {
-			ends[leg.Lists[i].Hops[j].From], ends[leg.Lists[i].Hops[j].To] = true, true
+			h := &leg.Lists[i].Hops[j]
+			v.knows(r, s.abouts[h.From])
+			v.knows(r, s.abouts[h.To])
 		}
 	}
-	for i, id := range leg.IDs {
-		if ends[i] {
-			base := id.Base()
-			v.livesIn(base, region)
-			v.known[holder{region, base}] = true
-		}
+	for i := range leg.Keys {
+		v.livesIn(v.about(leg.Keys[i].Subject).base, r)
 	}
-	for _, k := range leg.Keys {
-		v.livesIn(k.Subject.Base(), region)
-	}
-	for _, st := range leg.Standing {
-		v.livesIn(st.Node, region)
-		if before := v.standing[st.Node]; before.Gone != st.Gone || !slices.Equal(before.Names, st.Names) {
-			v.standing[st.Node] = st
-			v.learnt(st.Node)
+	for i := range leg.Standing {
+		st := &leg.Standing[i]
+		a := v.about(st.Node)
+		v.livesIn(a, r)
+		if before := a.standing; before == nil || before.Gone != st.Gone || !slices.Equal(before.Names, st.Names) {
+			a.standing = st
+			v.learnt(a)
 		}
 		for _, n := range st.Names {
 			if n != st.Node {
-				v.livesIn(n, region)
-				v.standsFor(n, st.Node)
-				v.known[holder{region, n}] = true
+				name := v.about(n)
+				v.livesIn(name, r)
+				v.standsFor(name, a)
+				v.in(r, name).known = true
 			}
 		}
 	}
 	for _, id := range leg.Absent {
-		v.absent[holder{region, id}] = true
+		v.in(r, v.about(id)).absent = true
 	}
+	room := make([]list, len(leg.Lists))
 	for i := range leg.Lists {
 		l := &leg.Lists[i]
-		k := listKey{holder{region, leg.IDs[l.Node]}, l.Layer, l.Dir, l.Whole, l.CoarseOnly}
-		if _, ok := v.lists[k]; !ok {
-			v.lists[k] = list{leg, l.Hops}
+		h := v.in(r, s.abouts[l.Node])
+		if as := (aspect{l.Layer, l.Dir, l.Whole, l.CoarseOnly}); h.list(as) == nil {
+			room[i] = list{as, s, l.Hops, h.lists}
+			h.lists = &room[i]
 		}
 	}
 	if q.Details && !leg.Late { // of lists no details were wanted
 		for _, id := range leg.Stands[:min(entered, len(leg.Stands))] {
-			if at := (holder{region, id}); v.details[at] == nil {
-				v.details[at] = &detail{said: true, want: allDetails} // unless it is among them
+			if d := &v.in(r, v.about(id)).detail; !d.said {
+				d.want, d.said = allDetails, true // unless it is among them
 			}
 		}
 	}
 	for i := range leg.Nodes {
-		v.learn(region, &leg.Nodes[i], q.Want)
+		v.learn(r, v.about(leg.Nodes[i].ID), &leg.Nodes[i], q.Want)
 	}
-	room := make([]detail, len(leg.Coming))
-	for i, place := range leg.Coming {
-		at := holder{region, leg.IDs[place]}
-		d := v.details[at]
-		if d == nil {
-			d = &room[i]
-			v.details[at] = d
-		}
-		d.coming = c
+	for _, place := range leg.Coming {
+		v.in(r, s.abouts[place]).detail.coming = c
 	}
 	if v.touched != nil {
-		v.touched.add(asked...)
+		v.touched.add(ids...)
 		v.touched.add(leg.IDs...)
 		v.touched.add(leg.Stands...)
-		for _, k := range leg.Keys {
-			v.touched.add(k.Subject)
+		for i := range leg.Keys {
+			v.touched.add(leg.Keys[i].Subject)
 		}
 		for i := range leg.Nodes {
 			v.touched.add(leg.Nodes[i].ID)
@@ -192,38 +325,48 @@ func (v *view) merge(region string, q *graph.LegQuestion, leg *graph.Leg, c *com
 	}
 }
 
+// knows notes that a region knows an end of a flow.
+func (v *view) knows(r *region, a *about) {
+	h := v.in(r, a.base)
+	if h.known && a.base.home == r {
+		return
+	}
+	v.livesIn(a.base, r)
+	h.known = true
+}
+
 // livesIn notes the region of a data store or process, and standsFor what a
 // name of a region stands for there.
-func (v *view) livesIn(base graph.ID, region string) {
-	before, ok := v.home[base]
-	if !ok {
-		before, _ = v.names.Region(base)
+func (v *view) livesIn(a *about, r *region) {
+	if a.home == r {
+		return
 	}
-	if v.home[base] = region; before != region {
-		v.learnt(base)
+	before := a.home
+	if before == nil {
+		if name, ok := v.names.Region(a.id); ok {
+			before = v.region(name)
+		}
+	}
+	if a.home = r; before != r {
+		v.learnt(a)
 	}
 }
 
-func (v *view) standsFor(name, node graph.ID) {
-	if to, ok := v.stands[name]; !ok || to != node {
-		v.stands[name] = node
+func (v *view) standsFor(name, node *about) {
+	if name.stands != node {
+		name.stands = node
 		v.learnt(name)
 	}
 }
 
 // learnt notes that something was learnt of a name. If it has been asked about
 // before, what followed from that may not hold any more.
-func (v *view) learnt(name graph.ID) { v.stale = v.stale || v.asked[name] }
+func (v *view) learnt(a *about) { v.stale = v.stale || a.asked == v.epoch }
 
 // learn notes what a region knows of a node, besides what it said before.
-func (v *view) learn(region string, n *graph.Node, want graph.Want) {
-	v.livesIn(n.ID.Base(), region)
-	at := holder{region, n.ID}
-	d := v.details[at]
-	if d == nil {
-		d = &detail{}
-		v.details[at] = d
-	}
+func (v *view) learn(r *region, a *about, n *graph.Node, want graph.Want) {
+	v.livesIn(a.base, r)
+	d := &v.in(r, a).detail
 	switch {
 	case d.Node != nil && want == graph.WantBrief:
 	case d.Node == nil || d.want&^want&^graph.WantBrief == 0:

@@ -30,21 +30,21 @@ func (v *view) tableOf(base graph.ID) *border.Table {
 // spokenOf lists the members of a global table that a flow is about which a
 // region reports of the table itself: downstream such a flow writes it, and
 // upstream it reads it, seen from its other end.
-func (e *expansion) spokenOf(t *border.Table, region string) []border.Member {
+func (e *expansion) spokenOf(t *border.Table, r *region) []border.Member {
 	if e.ask.Dir == graph.Downstream {
-		return t.Writes(region)
+		return t.Writes(r.Name)
 	}
-	return t.Reads(region)
+	return t.Reads(r.Name)
 }
 
 // table adds the flows of a global table to those of a member, as far as they
 // are about it: downstream who reads the table, upstream who writes it.
 func (e *expansion) table(as graph.Handle, node graph.ID, t *border.Table) {
 	for _, h := range e.holders(t.ID) {
-		h = h.of(node)
-		members := t.Reads(h.region)
+		h = e.column(h, node)
+		members := t.Reads(h.region.Name)
 		if e.ask.Dir == graph.Upstream {
-			members = t.Writes(h.region)
+			members = t.Writes(h.region.Name)
 		}
 		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.node(m.ID) == node.Base() }) {
 			continue

@@ -26,7 +26,7 @@ func (t *touched) add(ids ...graph.ID) {
 func (v *view) Track(t *graph.Touched) graph.View {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.lists)+len(v.details)+len(v.unheard) > 0 || !v.at.AsOf.IsZero() {
+	if v.told || len(v.unheard) > 0 || !v.at.AsOf.IsZero() {
 		t.All = true // it is not known, or not any more, what was
 		return v
 	}

@@ -26,14 +26,14 @@ type view struct {
 	mu sync.Mutex // guards all below
 	*sheet
 	resolver *graph.Resolver
-	places   map[graph.ID]*placed // by name
-	// asked are the names of which it was asked what is known, for places; stale
-	// says that something was learnt of one of them since, and followed is how
-	// many names the index had then. epoch counts how often all was forgotten.
-	asked    map[graph.ID]bool
+	// What follows from what is known holds for an epoch. stale says that since
+	// it began something was learnt of a name that was asked about, and followed
+	// is how many names the index had then.
+	epoch    int
 	stale    bool
 	followed uint64
-	epoch    int
+	// strange are regions of which there is nothing here but the name.
+	strange map[string]*region
 	// expected is the walk that will follow, from one of roots; nil: not known.
 	expected *graph.LegQuestion
 	roots    []graph.ID
@@ -41,7 +41,9 @@ type view struct {
 	ruled map[graph.ID]graph.ID
 	// touched, if set, notes what is read.
 	touched *touched
-	// hops is how many flows regions have sent, of mostHops.
+	// told: regions have told something of the graph. hops is how many flows they
+	// have sent, of mostHops.
+	told           bool
 	hops, mostHops int
 	// coming are the legs of which details are still to come; stop ends them.
 	coming map[*coming]bool
@@ -117,8 +119,8 @@ func (v *view) Expect(q graph.LegQuestion, ids []graph.ID, names []graph.Name) {
 	v.expected, v.roots, v.ruled = &q, slices.Clone(ids), map[graph.ID]graph.ID{}
 	home := func(n graph.Name) graph.ID {
 		id := n.ID()
-		if _, ok := v.home[id.Base()]; !ok && v.named(n.Region) != nil {
-			v.home[id.Base()] = n.Region
+		if a := v.about(id).base; a.home == nil {
+			a.home = v.named(n.Region)
 		}
 		return id
 	}
@@ -179,6 +181,8 @@ func (v *view) Close() error {
 	return errors.Join(errs...)
 }
 
+func byName(a, b *region) int { return strings.Compare(a.Name, b.Name) }
+
 // named returns a region of the view, or nil.
 func (v *view) named(name string) *region {
 	i, ok := slices.BinarySearchFunc(v.regions, name, func(r *region, name string) int { return strings.Compare(r.Name, name) })
@@ -190,13 +194,22 @@ func (v *view) named(name string) *region {
 
 const unknownRegion = "is not a region that is known here"
 
-// gap returns why a region can't be asked; false where it can.
-func (v *view) gap(name string) (graph.Gap, bool) {
-	r := v.named(name)
-	if r == nil {
-		return graph.Gap{Region: name, Reason: unknownRegion}, true
+// region returns a region, which can't be asked where it is not of the view.
+func (v *view) region(name string) *region {
+	if r := v.named(name); r != nil {
+		return r
 	}
-	return graph.Gap{Region: name, Reason: r.why}, r.why != ""
+	r := v.strange[name]
+	if r == nil {
+		r = &region{Region: Region{Name: name}, why: unknownRegion}
+		v.strange[name] = r
+	}
+	return r
+}
+
+// gap returns why a region can't be asked; false where it can.
+func (r *region) gap() (graph.Gap, bool) {
+	return graph.Gap{Region: r.Name, Reason: r.why}, r.why != ""
 }
 
 // lags notes what a region itself says that its answers lack.
@@ -205,14 +218,6 @@ func (v *view) lags(r *region, gaps []graph.Gap) {
 		r.behind = all
 		v.forget()
 	}
-}
-
-// behind returns what a region itself says that its answers lack.
-func (v *view) behind(name string) []graph.Gap {
-	if r := v.named(name); r != nil {
-		return r.behind
-	}
-	return nil
 }
 
 // reserve is how much of the time of a question is kept at most, to make an
@@ -232,7 +237,7 @@ func until(ctx context.Context) time.Time {
 // ask calls f with the views of regions, all at once. What can't be asked by a
 // time is marked, and does not fail the others. An error is what is wrong with
 // the question, or ctx's own end.
-func (v *view) ask(ctx context.Context, by time.Time, of []string, f func(ctx context.Context, r *region, view graph.LegView) error) ([]graph.Gap, error) {
+func (v *view) ask(ctx context.Context, by time.Time, of []*region, f func(ctx context.Context, r *region, view graph.LegView) error) ([]graph.Gap, error) {
 	return v.begin(ctx, by, of, func(ctx context.Context, r *region, view graph.LegView, _ func(end func())) error {
 		return f(ctx, r, view)
 	})
@@ -241,17 +246,16 @@ func (v *view) ask(ctx context.Context, by time.Time, of []string, f func(ctx co
 // begin is ask for an f that may have more to do than is waited for: it calls
 // beside, and goes on. When it returns, and what kept it from its end has been
 // noted, end is called, with v locked.
-func (v *view) begin(ctx context.Context, by time.Time, of []string, f func(ctx context.Context, r *region, view graph.LegView, beside func(end func())) error) ([]graph.Gap, error) {
+func (v *view) begin(ctx context.Context, by time.Time, of []*region, f func(ctx context.Context, r *region, view graph.LegView, beside func(end func())) error) ([]graph.Gap, error) {
 	var wg sync.WaitGroup
 	failed := make([]error, len(of))
 	patience := v.patience
 	if !by.IsZero() {
 		patience = min(patience, time.Until(by))
 	}
-	for i, name := range of {
+	for i, r := range of {
 		v.mu.Lock()
-		r, closed := v.named(name), v.closed
-		skip := r == nil || r.why != ""
+		closed, skip := v.closed, r.why != ""
 		v.mu.Unlock()
 		if closed {
 			failed[i] = errClosed
@@ -309,14 +313,14 @@ func (v *view) begin(ctx context.Context, by time.Time, of []string, f func(ctx 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var gaps []graph.Gap
-	for i, name := range of {
-		if r := v.named(name); failed[i] != nil {
+	for i, r := range of {
+		if failed[i] != nil {
 			r.why = reason(failed[i])
 			v.forget()
-		} else if r != nil && r.why == "" {
+		} else if r.why == "" {
 			v.noteRegion(r)
 		}
-		if g, is := v.gap(name); is {
+		if g, is := r.gap(); is {
 			gaps = append(gaps, g)
 		}
 	}
