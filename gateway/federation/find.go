@@ -107,14 +107,15 @@ func (v *view) matches(ids []graph.ID, q *graph.Query) (found []match) {
 	text := graph.FoldText(q.Text)
 	ranked := map[graph.ID]bool{}
 	for _, id := range ids {
-		node := v.node(id)
-		if ranked[node] || v.gone(node) {
+		a := v.nodeOf(v.about(id))
+		node := a.id
+		if ranked[node] || v.gone(a) {
 			continue
 		}
 		ranked[node] = true
 		best := graph.Rank{Class: graph.NoMatch}
-		for _, h := range v.holders(node.Base()) {
-			h = v.column(h, node)
+		for _, h := range v.holders(a) {
+			h = v.column(h, a)
 			n := h.detail.Node
 			if n == nil || !finds(n, q) {
 				continue

@@ -147,18 +147,18 @@ func (e *expansion) of(id graph.ID) {
 		e.numbers.free = make([]graph.Hop, 0, hopsAtOnce)
 	}
 	e.batch, e.lacking, e.missed = e.numbers.free, nil, false
-	node := e.node(id)
+	node := e.nodeOf(e.about(id))
 	if !e.ask.ThroughDeleted && e.gone(node) {
 		return
 	}
-	as, _ := e.numbers.Handle(node)
+	as, _ := e.numbers.Handle(node.id)
 	e.own(as, node, nil)
-	if t := e.tableOf(node.Base()); t != nil {
+	if t := e.tableOf(node); t != nil {
 		e.table(as, node, t)
 	}
-	if t := e.names.Table(node.Base()); t != nil {
+	if t := e.names.Table(node.base.id); t != nil {
 		for _, m := range t.Members {
-			e.own(as, node.WithBase(e.node(m.ID)), nil)
+			e.own(as, e.about(node.id.WithBase(e.node(m.ID))), nil)
 		}
 	}
 }
@@ -171,8 +171,8 @@ func (e *expansion) miss(h *holder, level int) *miss {
 
 // own adds the flows of a node, as all regions have them, as those of as; via
 // is the global table that they are said of.
-func (e *expansion) own(as graph.Handle, node graph.ID, via *border.Table) {
-	for _, h := range e.holders(node.Base()) {
+func (e *expansion) own(as graph.Handle, node *about, via *border.Table) {
+	for _, h := range e.holders(node) {
 		e.listed(as, e.column(h, node), via)
 	}
 }
@@ -210,19 +210,20 @@ func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.T
 	if e.ask.Whole { // of columns too
 		if from := n.end(t, h.From); from.table == nil && n.Base(from.h) == n.Base(as) {
 			if f.From = from.h; f.From != as {
-				e.end(from, f.From, t.sent.region, e.ask.Level)
+				e.end(from, from.node, t.sent.region, e.ask.Level)
 			}
 		} else if id := t.sent.leg.IDs[h.From].WithBase(n.ID(as).Base()); id != n.ID(as) { // as is not what it is there
 			f.From, _ = n.Handle(id)
-			e.end(nil, f.From, t.sent.region, e.ask.Level)
+			e.end(nil, e.about(id), t.sent.region, e.ask.Level)
 		}
 	}
 	to := n.end(t, h.To)
 	if to.table != nil && n.ID(f.From).Base() != to.table.ID {
 		f.By = n.Number(t.sent.leg.Keys[h.By], to.table.ID)
 		for _, m := range e.spokenOf(to.table, t.sent.region) {
-			f.To, _ = n.Handle(t.sent.leg.IDs[h.To].WithBase(e.node(m.ID)))
-			e.to(f, nil, t.sent.region)
+			node := e.about(t.sent.leg.IDs[h.To].WithBase(e.node(m.ID)))
+			f.To, _ = n.Handle(node.id)
+			e.to(f, nil, node, t.sent.region)
 		}
 		return
 	}
@@ -230,16 +231,16 @@ func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.T
 	if f.By = n.by(t, h.By); via != nil {
 		f.By = n.Number(t.sent.leg.Keys[h.By], via.ID)
 	}
-	e.to(f, to, t.sent.region)
+	e.to(f, to, to.node, t.sent.region)
 }
 
-// to adds a flow that a region has told of, if its other end is alive; d, if
-// not nil, is what is known of that.
-func (e *expansion) to(f graph.Hop, d *end, r *region) {
+// to adds a flow that a region has told of, if its other end, node, is alive; d,
+// if not nil, is what is known of that.
+func (e *expansion) to(f graph.Hop, d *end, node *about, r *region) {
 	if class := f.To.Class(); class == graph.DataStoreClass || class == graph.ColumnClass {
-		e.end(d, f.To, r, e.ask.Level+1)
+		e.end(d, node, r, e.ask.Level+1)
 	}
-	if gone := d != nil && d.gone || d == nil && e.gone(e.numbers.ID(f.To)); e.ask.ThroughDeleted || !gone {
+	if gone := d != nil && d.gone || d == nil && e.gone(node); e.ask.ThroughDeleted || !gone {
 		e.batch = append(e.batch, f)
 	}
 }
@@ -249,15 +250,13 @@ func (e *expansion) to(f graph.Hop, d *end, r *region) {
 // depend on each that has a name of it. So are those that have not said what
 // they know of it, where the walk is asked for that. d, if not nil, is what is
 // known of it.
-func (e *expansion) end(d *end, end graph.Handle, r *region, level int) {
+func (e *expansion) end(d *end, node *about, r *region, level int) {
 	if d != nil && d.settled[e.ask.Dir] {
 		return
 	}
 	open := false
-	node := e.numbers.ID(end)
-	base := node.Base()
-	hs := e.holders(base)
-	settled := e.placeOf(base).settled
+	hs := e.holders(node)
+	settled := e.place(node.base).settled
 	for _, h := range hs {
 		if settled && h.region == r {
 			continue
@@ -295,14 +294,14 @@ func (w *walking) Resolve(_ context.Context, id graph.ID) (graph.ID, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.resolved[id] = true
-	node := w.node(id)
-	for _, h := range w.holders(node.Base()) {
+	node := w.nodeOf(w.about(id))
+	for _, h := range w.holders(node) {
 		if _, is := h.region.gap(); is || h.known {
 			continue
 		}
 		w.missed.add(w.column(h, node), graph.Downstream, w.q.Depth) // how it stands is enough
 	}
-	return node, nil
+	return node.id, nil
 }
 
 // Lacking implements graph.Walking.
@@ -310,7 +309,7 @@ func (w *walking) Lacking() (gaps []graph.Gap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id := range w.resolved {
-		for _, h := range w.holders(w.node(id).Base()) {
+		for _, h := range w.holders(w.nodeOf(w.about(id))) {
 			gaps = joined(gaps, h.region.behind)
 			if g, is := h.region.gap(); is && !h.known {
 				gaps = joined(gaps, []graph.Gap{g})

@@ -93,9 +93,6 @@ func (v *view) place(a *about) *placed {
 	return p
 }
 
-// placeOf is place by id.
-func (v *view) placeOf(base graph.ID) *placed { return v.place(v.about(base)) }
-
 // forget forgets what followed from what was known.
 func (v *view) forget() {
 	v.resolver = graph.NewResolver(v, graph.Forever)
@@ -103,18 +100,27 @@ func (v *view) forget() {
 	v.epoch++
 }
 
-// node returns the node that a name or column stands for.
-func (v *view) node(id graph.ID) graph.ID { return v.nodeOf(v.about(id)) }
+// nodeOf returns the node that a name or column stands for, and node its id.
+func (v *view) nodeOf(a *about) *about {
+	to := v.place(a.base).node
+	switch {
+	case to == a.base:
+		return a
+	case a == a.base:
+		return to
+	}
+	return v.about(a.id.WithBase(to.id))
+}
 
-func (v *view) nodeOf(a *about) graph.ID { return a.id.WithBase(v.place(a.base).node.id) }
+func (v *view) node(id graph.ID) graph.ID { return v.nodeOf(v.about(id)).id }
 
 // holders lists the regions that have something of a node, each with the data
 // store or process that it is there. Of a node of which nothing is known it is
 // all regions.
-func (v *view) holders(base graph.ID) []*holder {
-	p := v.placeOf(base)
+func (v *view) holders(node *about) []*holder {
+	p := v.place(node.base)
 	if !p.held {
-		p.held, p.holders = true, v.hold(base, p)
+		p.held, p.holders = true, v.hold(node.base, p)
 		p.settled = true
 		for _, h := range p.holders {
 			p.settled = p.settled && h.known
@@ -123,11 +129,11 @@ func (v *view) holders(base graph.ID) []*holder {
 	return p.holders
 }
 
-func (v *view) hold(base graph.ID, p *placed) []*holder {
-	one := [...]graph.ID{base}
+func (v *view) hold(base *about, p *placed) []*holder {
+	one := [...]graph.ID{base.id}
 	names := one[:]
 	if !p.plain {
-		names, _ = v.resolver.Members(base)
+		names, _ = v.resolver.Members(base.id)
 	}
 	var hs []*holder
 	for _, n := range names {
@@ -148,17 +154,17 @@ func (v *view) hold(base graph.ID, p *placed) []*holder {
 			hs = append(hs, h)
 		}
 	}
-	if len(hs) == 0 && v.names.Table(base) == nil {
+	if len(hs) == 0 && v.names.Table(base.id) == nil {
 		for _, r := range v.regions {
-			hs = append(hs, v.in(r, v.about(base)))
+			hs = append(hs, v.in(r, base))
 		}
 	}
 	return hs
 }
 
 // gone reports whether a node is deleted, as the region says whose node it is.
-func (v *view) gone(node graph.ID) bool {
-	a := v.about(node).base
+func (v *view) gone(node *about) bool {
+	a := node.base
 	if a.stands != nil { // of names in a ring
 		a = a.stands
 	}

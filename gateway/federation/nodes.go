@@ -62,11 +62,11 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[*region]*graph.LegQu
 		roots[v.node(id)] = true
 	}
 	for _, id := range ids {
-		node := v.node(id)
+		node := v.nodeOf(v.about(id))
 		parts := v.parts(node)
-		wanted := []graph.ID{node}
-		if node.IsColumn() && !v.placeOf(node.Base()).plain {
-			wanted = append(wanted, node.Base()) // one of them has its name
+		wanted := append(make([]*about, 0, 2), node)
+		if node != node.base && !v.place(node.base).plain {
+			wanted = append(wanted, node.base) // one of them has its name
 		}
 		for i := range len(parts) * len(wanted) {
 			h := v.column(parts[i%len(parts)], wanted[i/len(parts)])
@@ -79,7 +79,7 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[*region]*graph.LegQu
 				q = &graph.LegQuestion{Details: true, Want: want}
 				questions[h.region] = q
 			}
-			if roots[node] && q.Root.IsZero() && !v.base(h).known { // the walk from it comes next
+			if roots[node.id] && q.Root.IsZero() && !v.base(h).known { // the walk from it comes next
 				seeds := q.Seeds
 				*q = *v.expected
 				q.Root, q.Seeds, q.Details, q.Want = h.of.id, seeds, true, v.expected.Want.And(want)
@@ -93,15 +93,14 @@ func (v *view) unknown(ids []graph.ID, want graph.Want) map[*region]*graph.LegQu
 
 // parts are the holders of all that is said of a node: what is said of a global
 // table is said of its members too, and the other way round.
-func (v *view) parts(node graph.ID) []*holder {
-	base := node.Base()
-	hs := v.holders(base)
-	if t := v.tableOf(base); t != nil {
-		hs = append(slices.Clip(hs), v.holders(t.ID)...)
+func (v *view) parts(node *about) []*holder {
+	hs := v.holders(node)
+	if t := v.tableOf(node); t != nil {
+		hs = append(slices.Clip(hs), v.holders(v.about(t.ID))...)
 	}
-	if t := v.names.Table(base); t != nil {
+	if t := v.names.Table(node.base.id); t != nil {
 		for _, m := range t.Members {
-			hs = append(slices.Clip(hs), v.holders(v.node(m.ID))...)
+			hs = append(slices.Clip(hs), v.holders(v.nodeOf(v.about(m.ID)))...)
 		}
 	}
 	return hs
@@ -111,11 +110,11 @@ func (v *view) parts(node graph.ID) []*holder {
 // could not be asked; if all is wanted, nil where a region that can be has not
 // been asked yet, and what is coming of that, if anything is.
 func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*graph.Node, gaps []graph.Gap, coming *coming) {
-	given := make(map[graph.ID]bool, len(ids))
+	given := make(map[*about]bool, len(ids))
 	nodes = make([]*graph.Node, 0, len(ids))
 	var room [4]*graph.Node
 	for _, id := range ids {
-		node := v.node(id)
+		node := v.nodeOf(v.about(id))
 		if given[node] {
 			continue
 		}
@@ -125,10 +124,10 @@ func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*gra
 		if len(hs) > 1 {
 			hs = slices.Clone(hs)
 			slices.SortStableFunc(hs, func(a, b *holder) int {
-				return cmp.Or(cmp.Compare(btoi(a.of.id != node.Base()), btoi(b.of.id != node.Base())), strings.Compare(a.region.Name, b.region.Name))
+				return cmp.Or(cmp.Compare(btoi(a.of != node.base), btoi(b.of != node.base)), strings.Compare(a.region.Name, b.region.Name))
 			})
 		}
-		base := all && node.IsColumn() && !v.placeOf(node.Base()).plain
+		base := all && node != node.base && !v.place(node.base).plain
 		for _, h := range hs {
 			table := h
 			h = v.column(h, node)
@@ -151,7 +150,7 @@ func (v *view) describe(ids []graph.ID, want graph.Want, all bool) (nodes []*gra
 				found = append(found, n)
 			}
 		}
-		if n := v.merged(node, found); n != nil {
+		if n := v.merged(node.id, found); n != nil {
 			nodes = append(nodes, n)
 		}
 	}

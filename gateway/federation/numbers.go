@@ -44,8 +44,8 @@ type told struct {
 
 // An end is what an id of a leg is.
 type end struct {
-	h   graph.Handle
-	met bool
+	node *about // nil: not met yet
+	h    graph.Handle
 	// table, if not nil, is the global table that it stands for, which has
 	// members.
 	table *border.Table
@@ -121,15 +121,14 @@ func (n *numbers) by(t *told, by uint32) uint32 {
 // end returns what an id of a leg is.
 func (n *numbers) end(t *told, i uint32) *end {
 	d := &t.ends[i]
-	if d.met {
+	if d.node != nil {
 		return d
 	}
-	d.met = true
 	v := n.walk.view
-	node := v.nodeOf(t.sent.abouts[i])
-	d.h, _ = n.Handle(node)
-	d.gone = v.gone(node)
-	if g := v.names.Table(node.Base()); g != nil && len(g.Members) > 0 {
+	d.node = v.nodeOf(t.sent.abouts[i])
+	d.h, _ = n.Handle(d.node.id)
+	d.gone = v.gone(d.node)
+	if g := v.names.Table(d.node.base.id); g != nil && len(g.Members) > 0 {
 		d.table = g
 	}
 	return d

@@ -181,8 +181,8 @@ func (w *walking) root() map[*region]graph.ID {
 		return nil
 	}
 	root := map[*region]graph.ID{}
-	node := w.node(w.q.Root)
-	for _, h := range w.holders(node.Base()) {
+	node := w.nodeOf(w.about(w.q.Root))
+	for _, h := range w.holders(node) {
 		root[h.region] = w.column(h, node).of.id
 	}
 	return root

@@ -157,12 +157,15 @@ func (s *sheet) in(r *region, a *about) *holder {
 	return h
 }
 
-// column returns a column of a holder, or the holder itself, as id is a column.
-func (s *sheet) column(h *holder, id graph.ID) *holder {
-	if id.Base() == id {
+// column returns a column of a holder, or the holder itself, as a is a column.
+func (s *sheet) column(h *holder, a *about) *holder {
+	switch {
+	case a.base == a:
 		return h
+	case a.base == h.of:
+		return s.in(h.region, a)
 	}
-	return s.in(h.region, s.about(id.WithBase(h.of.id)))
+	return s.in(h.region, s.about(a.id.WithBase(h.of.id)))
 }
 
 // base returns the data store of a column, in the same region.

@@ -9,8 +9,9 @@ import (
 
 // tableOf returns the global table that a node is a member of, under any of
 // its names.
-func (v *view) tableOf(base graph.ID) *border.Table {
-	p := v.placeOf(base)
+func (v *view) tableOf(node *about) *border.Table {
+	base := node.base.id
+	p := v.place(node.base)
 	if p.tabled {
 		return p.table
 	}
@@ -39,14 +40,14 @@ func (e *expansion) spokenOf(t *border.Table, r *region) []border.Member {
 
 // table adds the flows of a global table to those of a member, as far as they
 // are about it: downstream who reads the table, upstream who writes it.
-func (e *expansion) table(as graph.Handle, node graph.ID, t *border.Table) {
-	for _, h := range e.holders(t.ID) {
+func (e *expansion) table(as graph.Handle, node *about, t *border.Table) {
+	for _, h := range e.holders(e.about(t.ID)) {
 		h = e.column(h, node)
 		members := t.Reads(h.region.Name)
 		if e.ask.Dir == graph.Upstream {
 			members = t.Writes(h.region.Name)
 		}
-		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.node(m.ID) == node.Base() }) {
+		if !slices.ContainsFunc(members, func(m border.Member) bool { return e.nodeOf(e.about(m.ID)) == node.base }) {
 			continue
 		}
 		e.listed(as, h, t)
