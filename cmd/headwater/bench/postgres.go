@@ -63,7 +63,7 @@ type askedNode struct {
 
 func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots []graph.ID) error {
 	var all []askedNode
-	var sql, engine []float64
+	var sql, bare, engine []float64
 	overHTTP := func(c *client) ([]float64, error) {
 		var buf bytes.Buffer
 		took, err := r.times(all, func(q *askedNode) (int, error) {
@@ -106,6 +106,11 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots
 		if sql, err = r.times(all, func(q *askedNode) (int, error) { return recurse(ctx, db, int32(adjacent.at[q.root])) }); err != nil {
 			return fmt.Errorf("PostgreSQL: %w", err)
 		}
+		if bare, err = r.times(all, func(q *askedNode) (int, error) {
+			return adjacent.search(adjacent.at[q.root], 3, seen, queue), nil
+		}); err != nil {
+			return fmt.Errorf("bare search: %w", err)
+		}
 		if engine, err = r.times(all, func(q *askedNode) (int, error) {
 			sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: q.root}}, graph.WalkOptions{Depth: 3}, func(graph.Reached) error { return nil })
 			return sum.Nodes, err
@@ -123,7 +128,8 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots
 	}); err != nil {
 		return err
 	}
-	p, e, a, h := median(sql), median(engine), median(anew), median(again)
+	p, b, e, a, h := median(sql), median(bare), median(engine), median(anew), median(again)
+	r.tell("a bare breadth-first search over arrays, which knows nothing but the edges: median %.4f ms: %.0f times faster than PostgreSQL", b, p/b)
 	r.hold(p/e >= 100, "at least 100", "inside the engine: median %.4f ms, PostgreSQL %.3f ms: %.0f times faster; mean of the questions' ratios %.0f", e, p, p/e, meanRatio(sql, engine))
 	r.tell("over HTTP GraphQL, each answer made anew: median %.4f ms: %.0f times faster; mean of the questions' ratios %.0f", a, p/a, meanRatio(sql, anew))
 	r.hold(p/h >= 20, "at least 20", "over HTTP GraphQL, as it is served (answers are kept as long as they hold): median %.4f ms: %.0f times faster; mean of the questions' ratios %.0f", h, p/h, meanRatio(sql, again))
