@@ -10,6 +10,7 @@
 //	sheet       what regions have sent                                sheet.go
 //	names       which names are one node                              names.go
 //	walk        flows from the sheet, global tables, what is missed   flows.go, tables.go
+//	numbers     the same by number, for all rounds of a walk          numbers.go
 //	round       asking regions, gaps                                  round.go
 //	nodes, find what nodes are, over regions                          nodes.go, find.go
 //	touched     what was read, for answers that are kept              touched.go

@@ -274,8 +274,10 @@ func FuzzLeg(f *testing.F) {
 				t.Fatalf("own bytes: %v", err)
 			}
 		}
-		again.size = r.size
-		if !reflect.DeepEqual(r, again) && len(r.heads) == len(again.heads) && len(r.origins) == len(again.origins) {
+		if len(l.Nodes) == 0 {
+			l.Nodes = nil // there was room for some
+		}
+		if !reflect.DeepEqual(l, &again.leg) && len(r.heads) == len(again.heads) && len(r.origins) == len(again.origins) {
 			t.Fatalf("%+v came back as %+v", l, again.leg)
 		}
 	})
