@@ -11,6 +11,15 @@ import (
 	"headwater/graph"
 )
 
+// described counts the nodes of which a view knows something.
+func described(ctx context.Context, v graph.View, ids []graph.ID) (n int, gaps []graph.Gap, err error) {
+	gaps, err = v.Nodes(ctx, ids, 0, func(graph.Node) error {
+		n++
+		return nil
+	})
+	return n, gaps, err
+}
+
 // The next region is asked while details of the last are still coming: what is
 // waited for is the longest of them, and not their sum.
 func TestDetailsComeWhileTheWalkGoesOn(t *testing.T) {
@@ -43,11 +52,7 @@ func TestDetailsThatDoNotComeAreAGap(t *testing.T) {
 		for _, n := range a.Nodes {
 			ids = append(ids, n.ID)
 		}
-		found := 0
-		gaps, err := v.Nodes(ctx, ids, 0, func(graph.Node) error {
-			found++
-			return nil
-		})
+		found, gaps, err := described(ctx, v, ids)
 		want := []graph.Gap{{Region: "r1", Reason: "did not answer within 3s"}}
 		if err != nil || found != 7 || !slices.Equal(gaps, want) { // where the walk enters r1, what it is comes with the walk
 			t.Errorf("%d nodes, gaps %v, %v; want 7, %v", found, gaps, err, want)
@@ -68,14 +73,10 @@ func TestWhoGivesUpLeavesDetailsToTheNext(t *testing.T) {
 		if a, err := graph.GetLineage(walk, v, graph.Question{Root: ids[0], Depth: 8}); err != nil || !a.Complete() {
 			t.Fatalf("%+v, %v", a, err)
 		}
-		if _, err := v.Nodes(walk, ids, 0, func(graph.Node) error { return nil }); !errors.Is(err, context.Canceled) {
+		if _, _, err := described(walk, v, ids); !errors.Is(err, context.Canceled) {
 			t.Errorf("who gave up got %v", err)
 		}
-		found := 0
-		if gaps, err := v.Nodes(t.Context(), ids, 0, func(graph.Node) error {
-			found++
-			return nil
-		}); err != nil || found != 2 || len(gaps) > 0 {
+		if found, gaps, err := described(t.Context(), v, ids); err != nil || found != 2 || len(gaps) > 0 {
 			t.Errorf("the next got %d nodes, gaps %v, %v; want 2", found, gaps, err)
 		}
 	})
