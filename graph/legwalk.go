@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -17,7 +18,7 @@ func WalkLeg(ctx context.Context, v View, q LegQuestion, to LegTaker) (*Leg, err
 
 // walkLeg is WalkLeg for legs of at most so many hops.
 func walkLeg(ctx context.Context, v View, q LegQuestion, to LegTaker, most int) (*Leg, error) {
-	l := &legWalk{view: v, q: q, leg: &Leg{}, at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}, most: most}
+	l := &legWalk{view: v, q: q, leg: &Leg{}, legMemory: legMemories.Get().(*legMemory), most: most}
 	defer l.release()
 	if err := l.walk(ctx); err != nil && !errors.Is(err, errFull) {
 		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
@@ -51,18 +52,27 @@ func walkLeg(ctx context.Context, v View, q LegQuestion, to LegTaker, most int) 
 
 // A legWalk makes one leg.
 type legWalk struct {
-	view    View
-	q       LegQuestion
-	leg     *Leg
-	at      map[ID]uint32 // places in leg.IDs
-	keys    map[Key]uint32
-	lists   map[legListKey]bool
-	reached []uint32 // places of nodes of which details are wanted
-	hops    int      // in the leg, of most
-	most    int
+	view View
+	q    LegQuestion
+	leg  *Leg
+	*legMemory
+	hops int // in the leg, of most
+	most int
 
 	recorders []*recorder
 }
+
+// A legMemory is the memory of a leg that is made, which another one uses again.
+type legMemory struct {
+	at      map[ID]uint32 // places in Leg.IDs
+	keys    map[Key]uint32
+	lists   map[legListKey]bool
+	reached []uint32 // places of nodes of which details are wanted
+}
+
+var legMemories = sync.Pool{New: func() any {
+	return &legMemory{at: map[ID]uint32{}, keys: map[Key]uint32{}, lists: map[legListKey]bool{}}
+}}
 
 // mostLegHops is how many flows a leg has at most, of 20 bytes each. Lists that
 // have no room are left out, and are asked for anew if they are needed.

@@ -133,9 +133,10 @@ type sayer struct {
 	via ID
 }
 
-// NewNumbering returns a Numbering without numbers.
-func NewNumbering() *Numbering {
-	return &Numbering{at: map[ID]Handle{}, keys: map[sayer]uint32{}}
+// NewNumbering returns a Numbering without numbers, and with room for so many
+// nodes.
+func NewNumbering(room int) *Numbering {
+	return &Numbering{at: make(map[ID]Handle, room), keys: map[sayer]uint32{}}
 }
 
 // Handle implements Numbers: there is a number for each id, from then on.
@@ -200,7 +201,7 @@ type numbering struct {
 	view View
 }
 
-func newNumbering(v View) *numbering { return &numbering{NewNumbering(), v} }
+func newNumbering(v View) *numbering { return &numbering{NewNumbering(0), v} }
 
 func (n *numbering) Hops(ctx context.Context, frontier []Handle, f *Ask, _ *Bound, emit Emit) ([]Gap, error) {
 	ids := make([]ID, len(frontier))

@@ -106,4 +106,14 @@ func (l *legWalk) release() {
 			placesPool.Put(r.places)
 		}
 	}
+	if len(l.at) <= keepPlaces { // what is emptied later is as large as it ever was
+		clear(l.at)
+		clear(l.keys)
+		clear(l.lists)
+		l.reached = l.reached[:0]
+		legMemories.Put(l.legMemory)
+	}
 }
+
+// keepPlaces is how many nodes a leg may have whose memory is used again.
+const keepPlaces = 1024

@@ -70,7 +70,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
 	w := &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
-	w.numbers = &numbers{Numbering: graph.NewNumbering(), walk: w, rows: map[rowKey]row{}, told: map[*sent]*told{}}
+	w.numbers = &numbers{Numbering: graph.NewNumbering(len(v.abouts)), walk: w, rows: make(map[rowKey]row, len(v.abouts)), told: map[*sent]*told{}}
 	return w
 }
 
