@@ -17,6 +17,21 @@ type coder struct {
 	scratch     []byte
 	// texts are those that shared has decoded.
 	texts map[string]string
+	// fields are memory for columns that come.
+	fields []graph.Field
+}
+
+// fieldsAtOnce is for how many columns there is memory at a time.
+const fieldsAtOnce = 32
+
+// field returns memory for a column.
+func (c *coder) field() *graph.Field {
+	if len(c.fields) == 0 {
+		c.fields = make([]graph.Field, fieldsAtOnce)
+	}
+	f := &c.fields[0]
+	c.fields = c.fields[1:]
+	return f
 }
 
 func (c *coder) fail() { c.bad, c.b = true, nil }

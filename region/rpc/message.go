@@ -253,7 +253,8 @@ func codeNode(c *coder, n *graph.Node, before *graph.Name) {
 	}
 	if has&nodeColumn != 0 {
 		if c.decode {
-			n.Column = &graph.Field{Path: n.Name.Column}
+			n.Column = c.field()
+			n.Column.Path = n.Name.Column
 		}
 		if has&nodePath != 0 {
 			c.string(&n.Column.Path)
