@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"headwater/background"
 	"headwater/graph"
 	"headwater/region/bus"
 	"headwater/region/log"
@@ -36,7 +37,12 @@ func (n *Node) Run(ctx context.Context) error {
 	var trimming sync.WaitGroup
 	stop := make(chan struct{})
 	trimming.Go(func() { n.trimNowAndThen(stop) })
-	err := n.apply(ctx)
+	applied := make(chan error, 1)
+	go func() {
+		background.Lower()
+		applied <- n.apply(ctx)
+	}()
+	err := <-applied
 	close(stop)
 	trimming.Wait()
 	if err != nil {
@@ -70,6 +76,7 @@ func (n *Node) apply(ctx context.Context) error {
 				w = n.resume()
 				continue
 			}
+			w.state = nil // what comes next, maybe much later, is planned over a new one
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -79,7 +86,7 @@ func (n *Node) apply(ctx context.Context) error {
 			wait = always // there is something to read
 		}
 		most := batchEntries
-		if w.gently = n.gently(); w.gently {
+		if w.gently = n.gently(background.Cores()); w.gently {
 			most = gentleEntries
 		}
 		entries, err := n.log.Read(wait, from, most, batchBytes)
@@ -159,7 +166,10 @@ func (n *Node) next(ctx context.Context, w *writing, entries []log.Entry) error 
 	w.batches++
 	before := w.mark
 	w.mark, w.cursor, w.done = b.Mark, cursor, make(chan error, 1)
-	go func(done chan<- error) { done <- n.write(ctx, before, b, cursor, touches) }(w.done)
+	go func(done chan<- error) {
+		background.Lower()
+		done <- n.write(ctx, before, b, cursor, touches)
+	}(w.done)
 	if !w.gently {
 		return nil
 	}

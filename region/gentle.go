@@ -1,9 +1,6 @@
 package region
 
-import (
-	"runtime"
-	"time"
-)
+import "time"
 
 // While questions are asked on a machine of few cores, a batch is small, is
 // planned and written in turn, and is followed by as long a rest, so that the
@@ -16,8 +13,8 @@ const (
 	waitsLong     = 30 * time.Second
 )
 
-func (n *Node) gently() bool {
-	if runtime.GOMAXPROCS(0) > fewCores || time.Since(time.Unix(0, n.asked.Load())) > askedNow {
+func (n *Node) gently(cores int) bool {
+	if cores > fewCores || time.Since(time.Unix(0, n.asked.Load())) > askedNow {
 		return false
 	}
 	_, last := n.log.Bounds()

@@ -2,7 +2,6 @@ package region
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"time"
 
@@ -14,9 +13,8 @@ import (
 // While questions are asked on few cores changes are taken gently, unless they
 // have waited for long.
 func TestChangesAreTakenGentlyWhileQuestionsAreAsked(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	r := start(t, vfs.NewMem(), "data", Options{})
-	if r.node.gently() {
+	if r.node.gently(2) {
 		t.Error("nobody has asked anything")
 	}
 	v, err := r.node.View(context.Background(), graph.At{})
@@ -26,7 +24,7 @@ func TestChangesAreTakenGentlyWhileQuestionsAreAsked(t *testing.T) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !r.node.gently() {
+	if !r.node.gently(2) {
 		t.Error("a question was just asked")
 	}
 	// All is applied all the same.
@@ -39,8 +37,7 @@ func TestChangesAreTakenGentlyWhileQuestionsAreAsked(t *testing.T) {
 	if r.node.lag(r.node.applied.Position+1) < waitsLong {
 		t.Error("what has waited for a minute has not waited long")
 	}
-	runtime.GOMAXPROCS(fewCores + 1)
-	if r.node.gently() {
+	if r.node.gently(fewCores + 1) {
 		t.Error("there are cores for all")
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"headwater/background"
 )
 
 // A command is one subcommand: its flags are set up by the first call, which
@@ -45,6 +47,7 @@ func commands(out, log io.Writer) []command {
 var errUsage = errors.New("usage")
 
 func main() {
+	background.Room()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/dgraph-io/ristretto/v2"
 
+	"headwater/background"
 	"headwater/graph"
 )
 
@@ -128,6 +129,11 @@ func pebbleOptions(o *Options) *pebble.Options {
 	// What is written is small and much. What is new is merged with the rest in
 	// large pieces, so that it is rewritten seldom, and compressed then.
 	p.Levels[0].Compression = func() *block.CompressionProfile { return block.NoCompression }
+	// Each runs on a goroutine of its own.
+	p.EventListener = &pebble.EventListener{
+		FlushBegin:      func(pebble.FlushInfo) { background.Lower() },
+		CompactionBegin: func(pebble.CompactionInfo) { background.Lower() },
+	}
 	p.MemTableStopWritesThreshold = 4
 	p.L0CompactionThreshold, p.L0StopWritesThreshold = 6, 24
 	p.LBaseMaxBytes = 512 << 20

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"headwater/background"
 	"headwater/graph"
 	"headwater/graph/topology"
 )
@@ -125,6 +126,7 @@ func (s *Store) follow(b *graph.Batch) (followed func() error) {
 	}
 	done := make(chan error, 1)
 	go func() {
+		background.Lower()
 		for i := range b.Changes {
 			t.Change(&b.Changes[i])
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"headwater/background"
 	"headwater/graph"
 	"headwater/graph/topology"
 )
@@ -143,6 +144,7 @@ func (s *Store) checkpointSoon() {
 	}
 	s.background.Go(func() {
 		defer s.saving.Unlock()
+		background.Lower()
 		began := time.Now()
 		err := s.checkpoint(st)
 		if err = errors.Join(err, st.release()); err != nil {

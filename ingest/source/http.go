@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"headwater/background"
 	"headwater/graph"
 	"headwater/ingest"
 )
@@ -55,6 +56,8 @@ type HTTP struct {
 	mux   http.ServeMux
 	// bodies are those that were read, for the memory that they have.
 	bodies sync.Pool
+	// asides holds a place for each batch that is being decoded.
+	asides chan struct{}
 }
 
 // NewHTTP returns the handler of
@@ -78,7 +81,7 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	h := &HTTP{o: o}
+	h := &HTTP{o: o, asides: make(chan struct{}, background.Cores())}
 	h.mux.HandleFunc("POST /api/v1/lineage", h.single)
 	h.mux.HandleFunc("POST /api/v1/lineage/batch", h.batch)
 	if o.Delete != nil {
@@ -240,6 +243,15 @@ func (h *HTTP) take(r *http.Request, wait bool, events [][]graph.Delta) (ingest.
 // those that failed, and of the warnings, the answer lists.
 const maxEvents, maxListed = 100_000, 1000
 
+// aside runs f in the background, no more of them at once than there are
+// cores: decoding many events takes long, and who waits for an answer of a few
+// milliseconds comes first.
+func (h *HTTP) aside(f func()) {
+	h.asides <- struct{}{}
+	defer func() { <-h.asides }()
+	background.Do(f)
+}
+
 var errTooMany = fmt.Errorf("a batch has at most %d events", maxEvents)
 
 // batch takes many events in. It hands on nothing before it has read all: of a
@@ -264,7 +276,7 @@ func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
 	a := BatchAnswer{Status: "success", Failed: []FailedEvent{}}
 	var events [][]graph.Delta
 	bad := func(e *SyntaxError) error { return e }
-	err = skimBody(body, func(raw Raw) error {
+	take := func(raw Raw) error {
 		if a.Summary.Received++; a.Summary.Received > maxEvents {
 			return errTooMany
 		}
@@ -288,7 +300,8 @@ func (h *HTTP) batch(w http.ResponseWriter, r *http.Request) {
 		}
 		events = append(events, d.Deltas)
 		return nil
-	}, bad)
+	}
+	h.aside(func() { err = skimBody(body, take, bad) })
 	if err != nil {
 		h.refuse(w, r, err)
 		return

@@ -34,10 +34,13 @@ func (r *recent) drop(n int) {
 // read returns entries from an offset on, as Log.Read does, and drops those
 // before; none where the offset is not held.
 func (r *recent) read(from uint64, max, maxBytes int) []Entry {
-	if len(r.entries) == 0 || from < r.entries[0].Offset || from-r.entries[0].Offset >= uint64(len(r.entries)) {
+	if len(r.entries) == 0 || from < r.entries[0].Offset || from-r.entries[0].Offset > uint64(len(r.entries)) {
 		return nil
 	}
 	r.drop(int(from - r.entries[0].Offset))
+	if len(r.entries) == 0 {
+		return nil
+	}
 	n := 0
 	for n < len(r.entries) && (n == 0 || n < max && maxBytes > 0) {
 		maxBytes -= r.sizes[n]

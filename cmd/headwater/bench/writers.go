@@ -12,7 +12,8 @@ import (
 )
 
 // writers asks questions at a steady pace, first while nothing is written,
-// then while 5,000 tasks change each second.
+// then while 5,000 tasks change each second. Questions come first: it is told
+// how much of what was acknowledged waits by then.
 func (r *run) writers(ctx context.Context) error {
 	const perSecond, perBody, rounds = 5000, 100, 8
 	seconds := max(5, r.Seconds)
@@ -33,7 +34,7 @@ func (r *run) writers(ctx context.Context) error {
 			}
 			questions = append(questions, body)
 		}
-		var idle, busy, heaps []float64
+		var idle, busy, heaps, behind, took []float64
 		before := uint64(0)
 		applied := 0.0
 		for n := range rounds + 1 {
@@ -54,9 +55,11 @@ func (r *run) writers(ctx context.Context) error {
 			if err != nil || writeErr != nil {
 				return fmt.Errorf("ask: %w, write: %w", err, writeErr)
 			}
+			waits, written := s.Waiting(), time.Now()
 			for s.Waiting() > 0 {
 				time.Sleep(time.Millisecond)
 			}
+			drained := time.Since(written)
 			m, err := s.Store.Applied(ctx)
 			if err != nil {
 				return err
@@ -69,10 +72,12 @@ func (r *run) writers(ctx context.Context) error {
 			applied += float64(m.Revision - before)
 			idle, busy = append(idle, ms(percentile(quiet, 0.99))), append(busy, ms(percentile(loaded, 0.99)))
 			heaps = append(heaps, heap)
+			behind, took = append(behind, float64(waits)), append(took, drained.Seconds())
 		}
 		r.tell("%.0f changes in %d rounds of %d s, 200 questions a second", applied, rounds, seconds)
 		ratio := median(busy) / median(idle)
 		r.hold(ratio <= 3, "at most 3 times", "p99 %s ms while 5,000 tasks change a second, %s ms idle: %.2f times", spread(busy, "%.1f"), spread(idle, "%.1f"), ratio)
+		r.tell("waiting to be applied at the end of each round: %s changes, applied within %s s", spread(behind, "%.0f"), spread(took, "%.1f"))
 		early, late := median(heaps[:rounds/2]), median(heaps[rounds/2:])
 		r.hold(late <= early*1.1, "flat", "retained heap after each round: %s MiB; %.0f in the first half of the rounds, %.0f in the second", spread(heaps, "%.0f"), early, late)
 		return nil
