@@ -71,6 +71,7 @@ func MergePieces(pieces []Piece) (f Facts, updated int64) {
 // They are never changed once they are complete, and shared.
 type nodeFacts struct {
 	base             ID
+	stamp            uint64 // of what they were learnt from
 	name             Name
 	aliases          []Name
 	facts            Facts

@@ -158,20 +158,26 @@ func (v *view) known(ctx context.Context, raw Raw, base ID, names []ID) (*nodeFa
 	}
 	k, err := v.learn(ctx, raw, base, names)
 	if err == nil && k != nil {
-		v.quick.Remember(v.stamp(base, names), k, k.size())
+		k.stamp = v.stamp(base, names)
+		v.quick.Remember(factsKey(base), k, k.size())
 	}
 	return k, err
 }
 
 // remembered returns what is remembered of a node, where there is a topology.
 func (v *view) remembered(base ID, names []ID) (*nodeFacts, bool) {
-	kept, ok := v.quick.Remembered(v.stamp(base, names))
+	kept, ok := v.quick.Remembered(factsKey(base))
 	if !ok {
 		return nil, false
 	}
 	k, ok := kept.(*nodeFacts)
-	return k, ok && k.base == base
+	return k, ok && k.base == base && k.stamp == v.stamp(base, names)
 }
+
+// factsKey is under what the facts of a node are remembered: those of one state
+// of what is said of it, so that the memory they take does not grow with its
+// changes.
+func factsKey(base ID) uint64 { return binary.BigEndian.Uint64(base[:]) }
 
 // stamp is a number that is another when what is said of any of names is, or
 // when they are others.
