@@ -39,9 +39,10 @@ func (v *view) Says(ctx context.Context, subjects []ID, emit func(Said) error) (
 // remembered for as long as they hold: a run that says the same again changes
 // the record alone.
 func (v *view) heard(ctx context.Context, k Key, emit func(Said) error) error {
-	key := v.stamp(k.Subject, []ID{k.Subject}) + 1 // beside what is known of the node
+	key := factsKey(k.Subject) + 1 // beside what is known of the node
+	stamp := v.stamp(k.Subject, []ID{k.Subject})
 	if kept, ok := v.quick.Remembered(key); ok {
-		if said, ok := kept.(*hearsay); ok && said.subject == k.Subject {
+		if said, ok := kept.(*hearsay); ok && said.subject == k.Subject && said.stamp == stamp {
 			return v.raw.Records(ctx, k.Subject, func(r *Record) error {
 				s := said.by[r.Origin]
 				s.Record = *r
@@ -49,7 +50,7 @@ func (v *view) heard(ctx context.Context, k Key, emit func(Said) error) error {
 			})
 		}
 	}
-	said := &hearsay{subject: k.Subject, by: map[string]Said{}}
+	said := &hearsay{subject: k.Subject, stamp: stamp, by: map[string]Said{}}
 	size := 200
 	if err := v.raw.Contributions(ctx, []Key{k}, func(c *Contribution) error {
 		s, err := c.At(v.at)
@@ -57,7 +58,9 @@ func (v *view) heard(ctx context.Context, k Key, emit func(Said) error) error {
 			return err
 		}
 		for _, part := range c.parts {
-			size += 4 * len(part.bytes)
+			if part.content != nil { // else it is of another time
+				size += 4 * len(part.bytes)
+			}
 		}
 		said.by[c.Record.Origin] = Said{Content: s.Content, Provisional: s.Provisional, From: s.From}
 		return emit(s)
@@ -71,5 +74,6 @@ func (v *view) heard(ctx context.Context, k Key, emit func(Said) error) error {
 // A hearsay is what is said of one subject, by origin, without the records.
 type hearsay struct {
 	subject ID
+	stamp   uint64 // of what it was heard from
 	by      map[string]Said
 }

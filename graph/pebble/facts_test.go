@@ -8,14 +8,24 @@ import (
 	"headwater/graph/graphtest"
 )
 
-// What is known of a node is kept once, however often it changes and is asked
-// for, and each view is told what its own state says.
+// What is known of a node, and what is said by a task, is kept once, however
+// often it changes and is asked for, and each view is told what its own state
+// says.
 func TestFactsOfANodeThatChangesAreKeptOnce(t *testing.T) {
 	s := openWith(t, 8<<20)
 	table := graph.Name{Kind: graph.DataStoreKind, Region: "local", Namespace: "db", Name: "t"}
+	job := graph.Name{Kind: graph.ProcessKind, Region: "local", Namespace: "jobs", Name: "j"}
 	ask := func(v graph.View) (said string) {
 		if _, err := v.Nodes(t.Context(), []graph.ID{table.ID()}, 0, func(n graph.Node) error {
 			said = n.Facts.Description
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Says(t.Context(), []graph.ID{job.ID()}, func(s graph.Said) error {
+			if got := s.Content.Writes[0].Facts.Description; got != said {
+				t.Errorf("the node is said to be %q, and its task says %q", said, got)
+			}
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -24,7 +34,7 @@ func TestFactsOfANodeThatChangesAreKeptOnce(t *testing.T) {
 		return said
 	}
 	open := func(i int) graph.View {
-		graphtest.Feed(t, s, graph.Delta{Subject: graph.Name{Kind: graph.ProcessKind, Region: "local", Namespace: "jobs", Name: "j"}, Origin: "declared", State: graph.Declared, Time: int64(i + 1),
+		graphtest.Feed(t, s, graph.Delta{Subject: job, Origin: "declared", State: graph.Declared, Time: int64(i + 1),
 			Says: graph.Content{Writes: []graph.Dataset{{Name: table, Facts: graph.Facts{Description: fmt.Sprintf("%04d", i)}}}}})
 		v, err := s.View(t.Context(), graph.At{})
 		if err != nil {
