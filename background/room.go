@@ -15,7 +15,10 @@ const procs = 8
 // It changes nothing where GOMAXPROCS was set, or a container may use less than
 // the machine has: what runs on more cores than its share is stopped for long.
 func Room() {
-	runtime.GOMAXPROCS(room(runtime.GOMAXPROCS(0), runtime.NumCPU()))
+	now := runtime.GOMAXPROCS(0)
+	if want := room(now, runtime.NumCPU()); want != now { // setting it ends that Go follows a container's share
+		runtime.GOMAXPROCS(want)
+	}
 }
 
 func room(now, cores int) int {
