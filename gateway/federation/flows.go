@@ -228,8 +228,10 @@ func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.T
 		return
 	}
 	f.To = to.h
-	if f.By = n.by(t, h.By); via != nil {
+	if via != nil {
 		f.By = n.Number(t.sent.leg.Keys[h.By], via.ID)
+	} else {
+		f.By = n.by(t, h.By)
 	}
 	e.to(f, to, to.node, t.sent.region)
 }
@@ -237,7 +239,7 @@ func (e *expansion) hop(as graph.Handle, t *told, h *graph.LegHop, via *border.T
 // to adds a flow that a region has told of, if its other end, node, is alive; d,
 // if not nil, is what is known of that.
 func (e *expansion) to(f graph.Hop, d *end, node *about, r *region) {
-	if class := f.To.Class(); class == graph.DataStoreClass || class == graph.ColumnClass {
+	if node.id.Kind() == graph.DataStoreKind {
 		e.end(d, node, r, e.ask.Level+1)
 	}
 	if gone := d != nil && d.gone || d == nil && e.gone(node); e.ask.ThroughDeleted || !gone {

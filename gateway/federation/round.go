@@ -41,9 +41,10 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[*region]*g
 	_, err := v.begin(ctx, by, slices.SortedFunc(maps.Keys(questions), byName), func(ctx context.Context, r *region, opened graph.LegView, beside func(end func())) error {
 		q := questions[r]
 		c := &coming{want: q.Want, done: make(chan struct{})}
-		var leg *graph.Leg
+		var whole *graph.Leg
+		var err error
 		sent := 0 // nodes of the leg
-		whole, err := opened.Leg(ctx, *q, graph.LegTaker{Found: func(l *graph.Leg) error {
+		whole, err = opened.Leg(ctx, *q, graph.LegTaker{Found: func(l *graph.Leg) error {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			for i := range l.Lists {
@@ -62,11 +63,10 @@ func (v *view) round(ctx context.Context, by time.Time, questions map[*region]*g
 			}
 			if sent = len(l.Nodes); len(l.Coming) > 0 {
 				v.coming[c] = true
-				beside(func() { v.came(r, q, l, leg, sent, c) })
+				beside(func() { v.came(r, q, l, whole, sent, c) })
 			}
 			return nil
 		}})
-		leg = whole
 		return err
 	})
 	return err
