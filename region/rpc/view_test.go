@@ -115,6 +115,15 @@ func sameViews(ctx context.Context, t interface{ Fatalf(string, ...any) }, r *gr
 	l1, err1 := graph.WalkLeg(ctx, near, q, graph.LegTaker{})
 	l2, err2 := far.(graph.LegView).Leg(ctx, q, graph.LegTaker{})
 	same(t, fmt.Sprintf("leg %+v", q), l1, l2, err1, err2)
+	var given []graph.Node
+	l3, err3 := far.(graph.LegView).Leg(ctx, q, graph.LegTaker{Node: func(n *graph.Node) error {
+		given = append(given, *n)
+		return nil
+	}})
+	if err3 == nil {
+		l3.Nodes = append(l3.Nodes, given...)
+	}
+	same(t, fmt.Sprintf("leg %+v, its nodes one by one", q), l1, l3, err1, err3)
 
 	same(t, "marks", near.Marks(), far.Marks(), nil, nil)
 }
