@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,16 +25,42 @@ const piece = 256 << 10
 // keepBody bounds the memory that is kept for later bodies, of each.
 const keepBody = 4 << 20
 
+// A share is what one body has of the bytes at hand.
+type share struct {
+	all        *atomic.Int64
+	most, held int64
+}
+
+// take adds n bytes, or gives back what the share has and reports false: in
+// one step, so that of bodies that fill all together one at a time gives way,
+// until the others fit. A body that is alone always fits.
+func (s *share) take(n int64) bool {
+	for {
+		all := s.all.Load()
+		if all+n > s.most && all > s.held {
+			if s.all.CompareAndSwap(all, all-s.held) {
+				s.held = 0
+				return false
+			}
+			continue
+		}
+		if s.all.CompareAndSwap(all, all+n) {
+			s.held += n
+			return true
+		}
+	}
+}
+
+func (s *share) release() {
+	s.all.Add(-s.held)
+	s.held = 0
+}
+
 // body reads a body, unpacked. release gives back its bytes to the others; it
 // must not be used after that.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release func(), err error) {
-	var held int64
-	release = func() { h.bytes.Add(-held) }
-	hold := func(n int64) bool {
-		total := h.bytes.Add(n)
-		held += n
-		return total <= h.o.MaxBytes || total == held
-	}
+	held := share{all: &h.bytes, most: h.o.MaxBytes}
+	release = held.release
 	if r.ContentLength > h.o.MaxBody {
 		return nil, release, &http.MaxBytesError{Limit: h.o.MaxBody}
 	}
@@ -64,9 +91,8 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release f
 		buf = new(bytes.Buffer)
 	}
 	buf.Reset()
-	give := release
 	release = func() {
-		give()
+		held.release()
 		if buf.Cap() <= keepBody {
 			h.bodies.Put(buf)
 		}
@@ -74,7 +100,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (b []byte, release f
 	buf.Grow(int(max(512, min(r.ContentLength+512, piece))))
 	for {
 		n, err := io.CopyN(buf, in, piece)
-		if n > 0 && !hold(n) {
+		if n > 0 && !held.take(n) {
 			return nil, release, errBusy
 		}
 		if int64(buf.Len()) > h.o.MaxBody {

@@ -9,8 +9,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,6 +145,32 @@ func TestBytesInFlightAreBoundedAndReleased(t *testing.T) {
 		t.Errorf("%d counted as refused, want %d", got, bodies-3)
 	}
 	post(t, h, onePath, large).want(http.StatusCreated)
+}
+
+// Four bodies read at once and fill all that may be held: one gives way, and
+// the others are read to their end.
+func TestOneBodyGivesWayToTheOthers(t *testing.T) {
+	var all atomic.Int64
+	shares := make([]share, 4)
+	for i := range shares {
+		shares[i] = share{all: &all, most: 16}
+		if !shares[i].take(4) {
+			t.Fatalf("body %d does not fit", i)
+		}
+	}
+	var taken []bool
+	for i := range shares {
+		taken = append(taken, shares[i].take(1))
+	}
+	if want := []bool{false, true, true, true}; !slices.Equal(taken, want) || all.Load() != 15 {
+		t.Errorf("went on: %v with %d bytes held, want %v with 15", taken, all.Load(), want)
+	}
+	for i := range shares {
+		shares[i].release()
+	}
+	if all.Load() != 0 {
+		t.Errorf("%d bytes are held in the end", all.Load())
+	}
 }
 
 func TestBodyLargerThanAllBytesInFlightIsTakenAlone(t *testing.T) {
