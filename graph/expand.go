@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 func (w *walker) expand(ctx context.Context, frontier []Handle) error {
@@ -92,32 +93,53 @@ func (w *walker) allHops(ctx context.Context, from []Handle, ask *Ask, bound *Bo
 }
 
 // ends takes hops of which only the ends are wanted.
-func (w *walker) ends(from Handle, to []uint32) error {
+func (w *walker) ends(from []Handle, to []uint32) error {
 	if w.o.Granularity == Columns {
-		w.settle(from, int32(w.level))
+		for _, h := range from {
+			w.settle(h, int32(w.level))
+		}
 		for _, t := range to {
-			w.end(from, Handle(t))
+			w.end(Handle(t))
 		}
 		return nil
 	}
-	// Most ends of most flows are data stores that have been reached: what is
-	// below is seen.has of them, with what stays the same kept at hand.
-	words := w.seen.words[DataStoreClass]
+	// Most ends are data stores. Below is reach for them, with what stays the
+	// same kept at hand, and without a branch on what can't be foretold.
+	next := w.next.at(w.level + 1)
+	found := slices.Grow(*next, len(to))
+	n := len(found)
+	found = found[:n+len(to)]
+	words, used := w.seen.words[DataStoreClass], w.seen.used[DataStoreClass]
+	others := w.others[:0]
 	for _, t := range to {
-		if word := int(t >> 6); word < len(words) && words[word]>>(t&63)&1 != 0 {
-			continue
+		if block := int(t >> blockShift); block >= len(used) || !used[block] {
+			if Handle(t).Class() != DataStoreClass {
+				others = append(others, Handle(t))
+				continue
+			}
+			w.seen.open(Handle(t), DataStoreClass, block)
+			words, used = w.seen.words[DataStoreClass], w.seen.used[DataStoreClass]
 		}
-		w.end(from, Handle(t))
-		words = w.seen.words[DataStoreClass]
+		word := &words[t>>6]
+		was := *word
+		*word = was | 1<<(t&63)
+		found[n] = Handle(t)
+		n += int(^was >> (t & 63) & 1)
+	}
+	*next = found[:n]
+	w.others = others
+	for _, h := range others {
+		w.end(h)
 	}
 	return nil
 }
 
 // end takes one hop.
-func (w *walker) end(from, to Handle) {
+func (w *walker) end(to Handle) {
 	if w.taking != takeIn || to.Class() != HubClass {
 		w.reach(to, int32(w.level+1))
-	} else if w.enter(Hop{From: from, To: to}) {
+	} else if w.hubs[to] == nil {
+		w.enterHub(to)
 		w.entered = append(w.entered, to)
 	}
 }
@@ -218,11 +240,7 @@ func (w *walker) enter(in Hop) bool {
 	h := w.hubs[in.To]
 	first := h == nil
 	if first {
-		if w.hubs == nil {
-			w.hubs = map[Handle]*hub{}
-		}
-		h = &hub{}
-		w.hubs[in.To] = h
+		h = w.enterHub(in.To)
 	}
 	if w.edges != nil {
 		h.ins = append(h.ins, in)
@@ -231,6 +249,15 @@ func (w *walker) enter(in Hop) bool {
 		}
 	}
 	return first
+}
+
+func (w *walker) enterHub(to Handle) *hub {
+	if w.hubs == nil {
+		w.hubs = map[Handle]*hub{}
+	}
+	h := &hub{}
+	w.hubs[to] = h
+	return h
 }
 
 func (w *walker) pair(in, out Hop) {

@@ -68,9 +68,10 @@ type Numbers interface {
 // An Emit takes hops. The slices are its only until it returns.
 type Emit struct {
 	Hops func([]Hop) error
-	// Ends, if not nil, may be called instead, with the numbers of the other
-	// ends of hops from one node. They are the view's, and not to be changed.
-	Ends func(from Handle, to []uint32) error
+	// Ends, if not nil, may be called instead, with nodes and the numbers of
+	// the other ends of their hops, of all together. They are the view's, and not
+	// to be changed.
+	Ends func(from []Handle, to []uint32) error
 }
 
 // A Hop is one direct edge as one contribution says it, between numbers. From

@@ -15,6 +15,7 @@ type scratch struct {
 	found     buckets[hstep] // of columns
 	known     []Handle       // for bounds
 	sets      [4][]Handle
+	others    []Handle
 	ids       []ID
 	distances []int32
 }
@@ -35,6 +36,12 @@ const keepWords = 1 << 22
 type buckets[T any] struct{ lists [][]T }
 
 func (b *buckets[T]) add(level int, v T) {
+	l := b.at(level)
+	*l = append(*l, v)
+}
+
+// at returns the list of a level, until another level's is asked for.
+func (b *buckets[T]) at(level int) *[]T {
 	for len(b.lists) <= level {
 		if cap(b.lists) > len(b.lists) {
 			b.lists = b.lists[:len(b.lists)+1]
@@ -42,7 +49,7 @@ func (b *buckets[T]) add(level int, v T) {
 			b.lists = append(b.lists, nil)
 		}
 	}
-	b.lists[level] = append(b.lists[level], v)
+	return &b.lists[level]
 }
 
 // take empties a list and returns what was in it, for as long as nothing is

@@ -34,11 +34,22 @@ const Unlimited = 1 << 30
 type Reached struct {
 	// Level is the hop.
 	Level int
-	IDs   []ID
+	// Nodes are numbers in the view that was walked: IDs tells what they are,
+	// to those who want to know more than how many.
+	Nodes []Handle
 	// Distances are those of the nodes, where one may differ from Level: that of
 	// a column which an edge reached after its data store had been is less. Nil:
 	// all are Level.
 	Distances []int32
+	walker    *walker
+}
+
+// IDs returns the ids of the nodes.
+func (r *Reached) IDs() []ID {
+	w := r.walker
+	w.ids = sized(w.ids, len(r.Nodes))
+	w.g.IDs(r.Nodes, w.ids)
+	return w.ids
 }
 
 // A Summary says how a walk ended.
@@ -97,9 +108,7 @@ func walk(ctx context.Context, v View, seeds []Seed, o WalkOptions, emit func(Re
 		}
 		sum.Levels = w.level - 1
 		sum.Nodes += len(steps)
-		w.ids = sized(w.ids, len(steps))
-		g.IDs(steps, w.ids)
-		found := Reached{Level: w.level - 1, IDs: w.ids}
+		found := Reached{Level: w.level - 1, Nodes: steps, walker: w}
 		if o.Granularity == Columns {
 			w.distances = sized(w.distances, len(steps))
 			for i, h := range steps {

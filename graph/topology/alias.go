@@ -124,7 +124,7 @@ func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) er
 	t.aliased = t.building
 	to := uint32(0)
 	if is != nil {
-		r, b, err := t.arena.alloc(uint32(len(is)))
+		r, b, err := t.arena.alloc(laneNode, uint32(len(is)))
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (t *Topology) standFor(id, node graph.ID, members []graph.ID, gone bool) er
 		to = r
 	}
 	if old != 0 {
-		t.retired = append(t.retired, retirement{t.building, block{old, uint32(len(was))}})
+		t.retired = append(t.retired, retirement{t.building, block{old, uint32(len(was)), laneNode}})
 	}
 	t.set(c, to)
 	return nil

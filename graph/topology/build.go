@@ -116,12 +116,13 @@ func (t *Topology) replace(h graph.Handle, slot int, entries []entry) error {
 	if len(entries) == 0 && old == 0 {
 		return nil
 	}
+	in := laneOf(h.Class(), slot)
 	slices.SortFunc(entries, t.compareEntries)
-	refs, err := t.writeRuns(t.refs[:0], entries)
+	refs, err := t.writeRuns(in, t.refs[:0], entries)
 	if err != nil {
 		return err
 	}
-	to, err := t.writeList(refs, len(entries))
+	to, err := t.writeList(in, refs, len(entries))
 	t.refs = refs
 	if err != nil {
 		return err
@@ -133,10 +134,10 @@ func (t *Topology) replace(h graph.Handle, slot int, entries []entry) error {
 		var one [1]uint32
 		dir := directory(t.arena.slabs, old, &one)
 		for _, r := range dir {
-			t.retire(r)
+			t.retire(in, r)
 		}
 		if len(dir) > 1 {
-			t.retire(old)
+			t.retire(in, old)
 		}
 	}
 	t.set(c, to)

@@ -313,10 +313,10 @@ func (l *loader) lists() {
 			return
 		}
 		slot, total := int(l.word()), int(l.word())
-		refs := t.refs[:0]
+		refs, in := t.refs[:0], laneOf(graph.Handle(h).Class(), slot)
 		for n := 0; n < total && l.err == nil; {
 			k := int(l.word())
-			r, err := l.block(k)
+			r, err := l.block(in, k)
 			if err != nil {
 				l.err = err
 				return
@@ -325,7 +325,7 @@ func (l *loader) lists() {
 			n += k
 		}
 		t.refs = refs
-		to, err := t.writeList(refs, total)
+		to, err := t.writeList(in, refs, total)
 		if l.err == nil {
 			l.err = err
 		}
@@ -339,9 +339,9 @@ func (l *loader) lists() {
 	}
 }
 
-// block reads a run of n flows.
-func (l *loader) block(n int) (uint32, error) {
-	ref, b, err := l.t.arena.alloc(runWords(n))
+// block reads a run of n flows, of a lane.
+func (l *loader) block(in lane, n int) (uint32, error) {
+	ref, b, err := l.t.arena.alloc(in, runWords(n))
 	if err != nil {
 		return 0, err
 	}
@@ -364,7 +364,7 @@ func (l *loader) special() {
 			return
 		}
 		node, flags := l.word(), l.word()
-		ref, b, err := t.arena.alloc(wordsOfNode + flags>>1)
+		ref, b, err := t.arena.alloc(laneNode, wordsOfNode+flags>>1)
 		if err != nil {
 			l.err = err
 			return

@@ -132,6 +132,7 @@ func (t *Topology) settle() error {
 // that they fall into.
 func (t *Topology) amend(c *cell, edits []edit) error {
 	slot, old := edits[0].slot, ref(c.Load())
+	in := laneOf(edits[0].node.Class(), int(slot))
 	var one [1]uint32
 	dir := directory(t.arena.slabs, old, &one)
 	had := listLen(t.arena.slabs, old)
@@ -154,7 +155,7 @@ func (t *Topology) amend(c *cell, edits []edit) error {
 		entries = entries[:0]
 		if i < len(dir) {
 			entries = t.appendRun(entries, dir[i])
-			t.retire(dir[i])
+			t.retire(in, dir[i])
 			i++
 		}
 		total -= len(entries)
@@ -162,7 +163,7 @@ func (t *Topology) amend(c *cell, edits []edit) error {
 		total += len(entries)
 		edits = edits[n:]
 		var err error
-		if refs, err = t.writeRuns(refs, entries); err != nil {
+		if refs, err = t.writeRuns(in, refs, entries); err != nil {
 			return err
 		}
 		if len(edits) == 0 {
@@ -171,14 +172,14 @@ func (t *Topology) amend(c *cell, edits []edit) error {
 	}
 	t.merged = entries
 	if len(dir) > 1 {
-		t.retire(old)
+		t.retire(in, old)
 	}
-	refs, err := t.pack(refs, total)
+	refs, err := t.pack(in, refs, total)
 	if err != nil {
 		return err
 	}
 	t.refs = refs
-	to, err := t.writeList(refs, total)
+	to, err := t.writeList(in, refs, total)
 	if err != nil {
 		return err
 	}
@@ -195,22 +196,22 @@ const sparse = 8
 
 // pack writes runs anew, of so many flows in all, if they have become short:
 // flows that go leave room that new ones may never fall into.
-func (t *Topology) pack(refs []uint32, total int) ([]uint32, error) {
+func (t *Topology) pack(in lane, refs []uint32, total int) ([]uint32, error) {
 	if len(refs) < 2 || total*sparse >= len(refs)*t.maxRun {
 		return refs, nil
 	}
 	entries := t.merged[:0]
 	for _, r := range refs {
 		entries = t.appendRun(entries, r)
-		t.retire(r)
+		t.retire(in, r)
 	}
 	t.merged = entries
-	return t.writeRuns(refs[:0], entries)
+	return t.writeRuns(in, refs[:0], entries)
 }
 
 // retire gives a block back once no view can see it.
-func (t *Topology) retire(ref uint32) {
-	t.retired = append(t.retired, retirement{t.building, t.blockAt(ref)})
+func (t *Topology) retire(in lane, ref uint32) {
+	t.retired = append(t.retired, retirement{t.building, t.blockAt(in, ref)})
 }
 
 // runFor returns which of runs an edit falls into.

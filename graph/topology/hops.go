@@ -48,29 +48,60 @@ func (h *hopper) nodes(some []graph.Handle) error {
 	}
 	v := h.v
 	var refs, heads [ahead]uint32
-	for i, from := range some {
-		if hasLayer(from.Class(), h.f.Layer) {
-			refs[i] = ref(v.at(v.cell(from, h.slot)))
-		}
-	}
+	v.refs(some, h.f.Layer, h.slot, &refs)
+	slabs := v.slabs
 	for i := range some {
 		r := refs[i]
-		heads[i] = v.slabs[r>>slabShift][r&(slabWords-1)]
+		heads[i] = slabs[r>>slabShift][r&(slabWords-1)]
 	}
 	for i, from := range some {
+		r, head := refs[i], heads[i]
 		switch {
-		case refs[i] == 0:
-		case heads[i]&flagLong != 0:
-			if err := h.long(from, refs[i]); err != nil {
+		case r == 0:
+		case head&flagLong != 0:
+			if err := h.long(from, r); err != nil {
 				return err
 			}
+		case h.ends && head < few<<flagBits && head&flagControl == 0:
+			slab, at := slabs[r>>slabShift], r&(slabWords-1)
+			h.from = append(h.from, from)
+			for n := head >> flagBits; n > 0; n-- {
+				at++
+				h.to = append(h.to, slab[at&(slabWords-1)])
+			}
 		default:
-			if err := h.run(from, refs[i]); err != nil {
+			if err := h.run(from, r); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return h.flushEnds()
+}
+
+// few is how many ends are rather copied to those of others than handed on by
+// themselves.
+const few = 64
+
+// refs finds the lists of nodes, 0 where there is none. It takes few steps for
+// each, so that the processor asks the memory for many at once.
+func (v *View) refs(some []graph.Handle, layer graph.Layer, slot int, refs *[ahead]uint32) {
+	stores, has := v.storeCells[slot].chunks, hasLayer(graph.DataStoreClass, layer)
+	for i, from := range some[:min(len(some), ahead)] {
+		var c *cell
+		switch {
+		case has && from.Class() == graph.DataStoreClass:
+			c = &stores[from>>chunkShift][from&(chunkLen-1)]
+		case hasLayer(from.Class(), layer):
+			c = v.cell(from, slot)
+		default:
+			continue
+		}
+		now := c.Load()
+		if version(now) > v.version {
+			now = v.at(c)
+		}
+		refs[i] = ref(now)
+	}
 }
 
 // A hopper collects the hops of one call of Hops.
@@ -86,7 +117,11 @@ type hopper struct {
 	// simple: each flow is asked for, but for its kinds. ends: whatever its
 	// kinds, and only its end, but for those that are not plain.
 	simple, ends bool
-	done         <-chan struct{}
+	// from have few hops each, to all their ends.
+	from []graph.Handle
+	to   []uint32
+	one  [1]graph.Handle
+	done <-chan struct{}
 }
 
 const hopsAtOnce = 1024
@@ -94,7 +129,7 @@ const hopsAtOnce = 1024
 var hoppers = sync.Pool{New: func() any { return &hopper{buf: make([]graph.Hop, 0, hopsAtOnce)} }}
 
 func (h *hopper) release() {
-	*h = hopper{buf: h.buf[:0]}
+	*h = hopper{buf: h.buf[:0], from: h.from[:0], to: h.to[:0]}
 	hoppers.Put(h)
 }
 
@@ -128,6 +163,15 @@ func (h *hopper) flush() error {
 	default:
 		return err
 	}
+}
+
+func (h *hopper) flushEnds() error {
+	if len(h.to) == 0 {
+		return nil
+	}
+	err := h.emit.Ends(h.from, h.to)
+	h.from, h.to = h.from[:0], h.to[:0]
+	return err
 }
 
 var errDone = errors.New("the question's time is over")
@@ -232,7 +276,8 @@ func (h *hopper) run(from graph.Handle, ref uint32) error {
 	n := head >> flagBits
 	if h.ends && head&flagControl == 0 {
 		if to := slab[at+1 : at+1+n]; h.simple || h.v.allPlain(to) {
-			return h.emit.Ends(from, to)
+			h.one[0] = from
+			return h.emit.Ends(h.one[:], to)
 		}
 	}
 	if !h.simple {

@@ -148,16 +148,16 @@ func TestBlocksDoNotOverlapAndAreUsedAgain(t *testing.T) {
 	}
 	var blocks []kept
 	for i := range uint32(20_000) {
-		words := 1 + r.Uint32N(80)
+		words, l := 1+r.Uint32N(80), lane(r.IntN(int(lanes)))
 		if i%50 == 0 {
 			words = 1 + r.Uint32N(slabWords)
 		}
-		ref, b, err := a.alloc(words)
+		ref, b, err := a.alloc(l, words)
 		if err != nil || ref == 0 || len(b) != int(words) {
 			t.Fatalf("%d words: %d words at %d, %v", words, len(b), ref, err)
 		}
 		b[0], b[words-1] = i, i
-		blocks = append(blocks, kept{block{ref, words}, i})
+		blocks = append(blocks, kept{block{ref, words, l}, i})
 		if len(blocks) > 100 {
 			at := r.IntN(len(blocks))
 			k := blocks[at]
@@ -177,12 +177,12 @@ func TestABlockThatFitsNoSlabIsRefused(t *testing.T) {
 	var a arena
 	a.begin()
 	for _, words := range []uint32{slabWords + 1, slabWords * 2, slabWords * 100} {
-		if _, _, err := a.alloc(words); !errors.Is(err, ErrFull) {
+		if _, _, err := a.alloc(0, words); !errors.Is(err, ErrFull) {
 			t.Errorf("%d words: got %v, want ErrFull", words, err)
 		}
 	}
 	for _, words := range []uint32{slabWords, slabWords - 1, slabWords * 7 / 8} {
-		if _, b, err := a.alloc(words); err != nil || len(b) != int(words) {
+		if _, b, err := a.alloc(0, words); err != nil || len(b) != int(words) {
 			t.Errorf("%d words: %v", words, err)
 		}
 	}

@@ -126,10 +126,10 @@ func (n *tables) compareEntries(a, b entry) int {
 	return cmp.Or(n.compare(a.to, b.to), cmp.Compare(a.by, b.by))
 }
 
-// writeRun writes entries as one run.
-func (t *Topology) writeRun(es []entry) (uint32, error) {
+// writeRun writes entries as one run, in a lane.
+func (t *Topology) writeRun(in lane, es []entry) (uint32, error) {
 	n := len(es)
-	ref, b, err := t.arena.alloc(runWords(n))
+	ref, b, err := t.arena.alloc(in, runWords(n))
 	if err != nil {
 		return 0, err
 	}
@@ -154,7 +154,7 @@ func (t *Topology) appendRun(es []entry, ref uint32) []entry {
 }
 
 // writeRuns writes entries as runs and appends their refs.
-func (t *Topology) writeRuns(refs []uint32, es []entry) ([]uint32, error) {
+func (t *Topology) writeRuns(in lane, refs []uint32, es []entry) ([]uint32, error) {
 	parts := 1
 	if len(es) > t.maxRun {
 		parts = (2*len(es) + t.maxRun - 1) / t.maxRun // room to grow
@@ -164,7 +164,7 @@ func (t *Topology) writeRuns(refs []uint32, es []entry) ([]uint32, error) {
 		if len(part) == 0 {
 			continue
 		}
-		ref, err := t.writeRun(part)
+		ref, err := t.writeRun(in, part)
 		if err != nil {
 			return nil, err
 		}
@@ -174,14 +174,14 @@ func (t *Topology) writeRuns(refs []uint32, es []entry) ([]uint32, error) {
 }
 
 // writeList writes runs, of so many flows in all, as a list.
-func (t *Topology) writeList(refs []uint32, total int) (uint32, error) {
+func (t *Topology) writeList(in lane, refs []uint32, total int) (uint32, error) {
 	switch len(refs) {
 	case 0:
 		return 0, nil
 	case 1:
 		return refs[0], nil
 	}
-	ref, b, err := t.arena.alloc(uint32(2 + len(refs)))
+	ref, b, err := t.arena.alloc(in, uint32(2+len(refs)))
 	if err != nil {
 		return 0, err
 	}
@@ -191,12 +191,12 @@ func (t *Topology) writeList(refs []uint32, total int) (uint32, error) {
 }
 
 // blockAt returns the block at a ref, that of a run or of a directory.
-func (t *Topology) blockAt(ref uint32) block {
+func (t *Topology) blockAt(in lane, ref uint32) block {
 	head := t.arena.slice(ref, 1)[0]
 	if head&flagLong != 0 {
-		return block{ref, 2 + head>>flagBits}
+		return block{ref, 2 + head>>flagBits, in}
 	}
-	return block{ref, runWords(int(head >> flagBits))}
+	return block{ref, runWords(int(head >> flagBits)), in}
 }
 
 // listLen returns how many flows a list has.

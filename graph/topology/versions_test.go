@@ -161,7 +161,7 @@ func readTwice(ctx context.Context, top *Topology, m *maker, n int) error {
 		}
 		steps := map[step]bool{}
 		if _, err := graph.Walk(ctx, g, []graph.Seed{{ID: root}}, o, func(found graph.Reached) error {
-			for i, id := range found.IDs {
+			for i, id := range found.IDs() {
 				s := step{id, found.Level, found.Level}
 				if found.Distances != nil {
 					s.distance = int(found.Distances[i])
