@@ -4,10 +4,16 @@ import (
 	"context"
 	"time"
 
+	"headwater/background"
 	"headwater/graph"
 )
 
-const sweepEvery = time.Hour
+// The first sweep waits until a node that has just begun is done with what had
+// waited for it: a sweep reads what is said by every task.
+const (
+	sweepFirst = 10 * time.Minute
+	sweepEvery = time.Hour
+)
 
 // Sweep asks, now and then, that what has ended longer ago than the retention
 // be forgotten, until ctx ends.
@@ -15,15 +21,17 @@ func (n *Node) Sweep(ctx context.Context) error {
 	if n.o.Retention < 0 {
 		return nil
 	}
-	for {
-		if err := n.SweepOnce(ctx, time.Now().Add(-n.o.Retention)); err != nil && ctx.Err() == nil {
-			n.o.Log.Error("forget what has ended", "region", n.o.Region, "err", err)
-		}
+	for wait := sweepFirst; ; wait = sweepEvery {
 		select {
-		case <-time.After(sweepEvery):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return nil
 		}
+		background.Do(func() {
+			if err := n.SweepOnce(ctx, time.Now().Add(-n.o.Retention)); err != nil && ctx.Err() == nil {
+				n.o.Log.Error("forget what has ended", "region", n.o.Region, "err", err)
+			}
+		})
 	}
 }
 

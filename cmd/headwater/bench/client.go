@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -48,6 +51,43 @@ func (c *client) post(ctx context.Context, path string, body []byte, buf *bytes.
 		return fmt.Errorf("%s: %s: %.300s", path, res.Status, buf)
 	}
 	return nil
+}
+
+// A wire is one connection of HTTP, written to and read from by who asks, as
+// PostgreSQL's client does with its own: no goroutine stands between.
+type wire struct {
+	conn   net.Conn
+	in     *bufio.Reader
+	host   string
+	buffer []byte
+}
+
+func (c *client) wire() (*wire, error) {
+	host := strings.TrimPrefix(c.url, "http://")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), host: host}, nil
+}
+
+// post posts a body and returns the answer, until the next one.
+func (w *wire) post(path string, body []byte) ([]byte, error) {
+	w.buffer = fmt.Appendf(w.buffer[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, w.host, len(body))
+	w.buffer = append(w.buffer, body...)
+	if _, err := w.conn.Write(w.buffer); err != nil {
+		return nil, err
+	}
+	res, err := http.ReadResponse(w.in, nil)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode/100 != 2 || res.ContentLength < 0 {
+		return nil, fmt.Errorf("%s: %s, %d bytes", path, res.Status, res.ContentLength)
+	}
+	w.buffer = slices.Grow(w.buffer[:0], int(res.ContentLength))[:res.ContentLength]
+	_, err = io.ReadFull(res.Body, w.buffer)
+	return w.buffer, err
 }
 
 // question makes the body of a GraphQL request.
