@@ -255,7 +255,8 @@ func (h *hopper) list(from graph.Handle, c *cell) error {
 // long takes the hops of a long list.
 func (h *hopper) long(from graph.Handle, ref uint32) error {
 	dir := directory(h.v.slabs, ref, nil)
-	if h.bound != nil && listLen(h.v.slabs, ref) > h.v.t.boundAbove {
+	// Of a list that is shorter than what is enough nothing would be left out.
+	if h.bound != nil && listLen(h.v.slabs, ref) > max(h.v.t.boundAbove, h.bound.Enough) {
 		return h.nearest(from, dir)
 	}
 	for _, r := range dir {

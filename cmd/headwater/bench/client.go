@@ -62,8 +62,8 @@ type wire struct {
 	buffer []byte
 }
 
-func (c *client) wire() (*wire, error) {
-	host := strings.TrimPrefix(c.url, "http://")
+func newWire(url string) (*wire, error) {
+	host := strings.TrimPrefix(url, "http://")
 	conn, err := net.Dial("tcp", host)
 	if err != nil {
 		return nil, err
