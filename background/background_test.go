@@ -2,7 +2,11 @@ package background
 
 import (
 	"errors"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -21,6 +25,53 @@ func TestRoomIsMadeOnFewCores(t *testing.T) {
 			t.Errorf("room(%d, %d) = %d, want %d", c.now, c.cores, got, c.want)
 		}
 	}
+}
+
+// There is room while questions and work meet, and only then.
+func TestRoomIsGivenWhileQuestionsAndWorkMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // guards told
+		var told []int
+		r := &rooms{usual: 2, more: 8, set: func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, n)
+		}}
+		is := func(want ...int) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(told, want) {
+				t.Fatalf("set to %v, want %v", told, want)
+			}
+		}
+		r.note(&r.asked)
+		r.note(&r.worked)
+		is() // not on this machine
+		r.open.Store(true)
+		for range 5 {
+			r.note(&r.asked)
+			time.Sleep(meets / 2)
+		}
+		is()
+		for range 5 {
+			r.note(&r.worked)
+			r.note(&r.asked)
+			time.Sleep(meets / 2)
+		}
+		is(8)
+		for range 5 {
+			r.note(&r.worked)
+			time.Sleep(meets / 2)
+		}
+		is(8, 2)
+		r.note(&r.asked)
+		is(8, 2, 8)
+		time.Sleep(3 * meets)
+		is(8, 2, 8, 2)
+		r.watching.Wait()
+	})
 }
 
 func TestDoReturnsWhenAllIsDone(t *testing.T) {

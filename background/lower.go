@@ -12,6 +12,7 @@ const niceness = 5
 // everyone may raise it again. On systems other than Linux it does nothing.
 // Goroutines that it starts are not lowered.
 func Lower() {
+	Working()
 	if lowers {
 		runtime.LockOSThread()
 		lower()
@@ -22,6 +23,7 @@ func Lower() {
 // in the caller.
 func Do(f func()) {
 	if !lowers {
+		Working()
 		f()
 		return
 	}

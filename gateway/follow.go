@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"headwater/background"
 	"headwater/gateway/border"
 	"headwater/gateway/catalog"
 	"headwater/graph"
@@ -177,6 +178,7 @@ func (f *follower) follow(ctx context.Context) error {
 		f.changes.begin(f.revision(ctx))
 	}
 	err := f.link.Stream.Follow(ctx, cursor, filter, func(entries []bus.Entry) error {
+		background.Working()
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		for i := range entries {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"headwater/background"
 	"headwater/graph"
 )
 
@@ -13,6 +14,7 @@ type reader struct{ g *Gateway }
 
 // View implements graph.Reader.
 func (r reader) View(ctx context.Context, at graph.At) (graph.View, error) {
+	background.Asked()
 	r.g.mu.Lock()
 	ready := r.g.adopted
 	r.g.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"headwater/background"
 	"headwater/graph"
 	"headwater/ingest"
 )
@@ -12,6 +13,7 @@ import (
 // half the time that ctx has; what is still behind then is a gap.
 func (n *Node) View(ctx context.Context, at graph.At) (graph.View, error) {
 	n.asked.Store(time.Now().UnixNano())
+	background.Asked()
 	var gaps []graph.Gap
 	for region, offset := range at.AtLeast {
 		if region != n.o.Region {

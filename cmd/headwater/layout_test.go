@@ -45,7 +45,7 @@ var layout = map[string][]string{
 	"region/bus/kafka":    {"graph", "region/bus"},
 	"region/rpc":          {"graph"},
 
-	"gateway":            {"gateway/api", "gateway/border", "gateway/catalog", "gateway/federation", "graph", "region/bus", "region/bus/embedded", "region/bus/kafka", "region/rpc"},
+	"gateway":            {"background", "gateway/api", "gateway/border", "gateway/catalog", "gateway/federation", "graph", "region/bus", "region/bus/embedded", "region/bus/kafka", "region/rpc"},
 	"gateway/border":     {"gateway/catalog", "graph"},
 	"gateway/cache":      {"graph"},
 	"gateway/catalog":    {"graph"},
