@@ -25,13 +25,6 @@ type EdgeSource struct {
 	Kinds Kinds
 }
 
-func compareEdges(a, b Edge) int {
-	if c := a.From.Compare(b.From); c != 0 {
-		return c
-	}
-	return a.To.Compare(b.To)
-}
-
 // A hedge is an edge by number.
 type hedge struct {
 	from, to Handle

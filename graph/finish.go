@@ -132,11 +132,7 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		*g.at.at(nodes[i].h) = uint32(i + 1)
 	}
 	sources := 0
-	for i := range g.edges.list {
-		sources += int(g.edges.list[i].count)
-	}
-	all := make([]EdgeSource, 0, sources) // of all edges
-	a.Edges = make([]Edge, 0, len(g.edges.list))
+	g.placed = g.placed[:0]
 	for i := range g.edges.list {
 		e := &g.edges.list[i]
 		x, y := int(g.at.get(e.from))-1, int(g.at.get(e.to))-1
@@ -156,19 +152,43 @@ func (g *gatherer) answerEdges(a *Answer, nodes []answered, from, to int, stoppe
 		}
 		pos := max(x, y, found)
 		if pos >= from && pos < to || pos == len(nodes) && to == len(nodes) && !stopped {
-			n := len(all)
-			all = g.edges.sourcesOf(e, g.g.By, all)
-			edge := Edge{From: nodes[x].id, To: nodes[y].id, Kinds: e.kinds, Coarse: e.coarse}
-			if len(all) > n {
-				edge.Sources = all[n:len(all):len(all)]
-			}
-			if own, ok := g.g.(interface{ Via(by uint32) ID }); ok {
-				edge.Via = g.edges.viaOf(e, own.Via)
-			}
-			a.Edges = append(a.Edges, edge)
+			sources += int(e.count)
+			g.placed = append(g.placed, placedEdge{x: uint32(x), y: uint32(y), at: uint32(i)})
 		}
 	}
-	slices.SortFunc(a.Edges, compareEdges)
+	g.orderEdges(nodes)
+	own, _ := g.g.(interface{ Via(by uint32) ID })
+	all := make([]EdgeSource, 0, sources) // of all edges
+	a.Edges = make([]Edge, len(g.placed))
+	for i, p := range g.placed {
+		e, edge, n := &g.edges.list[p.at], &a.Edges[i], len(all)
+		*edge = Edge{From: nodes[p.x].id, To: nodes[p.y].id, Kinds: e.kinds, Coarse: e.coarse}
+		if all = g.edges.sourcesOf(e, g.g.By, all); len(all) > n {
+			edge.Sources = all[n:len(all):len(all)]
+		}
+		if own != nil {
+			edge.Via = g.edges.viaOf(e, own.Via)
+		}
+	}
+}
+
+// A placedEdge is an edge of the answer: its ends among the nodes, and where it
+// is in the edgeSet.
+type placedEdge struct{ x, y, at uint32 }
+
+// orderEdges sorts the edges of the answer by the ids of their ends: by where
+// those are in the order of the ids of all nodes.
+func (g *gatherer) orderEdges(nodes []answered) {
+	for i := range nodes {
+		g.ids[i] = nodes[i].id
+	}
+	g.byID(g.ids[:len(nodes)])
+	g.ranks = sized(g.ranks, len(nodes))
+	for rank, i := range g.order {
+		g.ranks[i] = uint32(rank)
+	}
+	key := func(p placedEdge) uint64 { return uint64(g.ranks[p.x])<<32 | uint64(g.ranks[p.y]) }
+	slices.SortFunc(g.placed, func(a, b placedEdge) int { return cmp.Compare(key(a), key(b)) })
 }
 
 func (g *gatherer) cursor(p place, marks map[string]Mark) string {

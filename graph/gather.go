@@ -71,6 +71,8 @@ type gatherings struct {
 	sorted []answered
 	order  []int32
 	begins []int32
+	ranks  []uint32
+	placed []placedEdge
 }
 
 var gatheringsPool = sync.Pool{New: func() any { return new(gatherings) }}
