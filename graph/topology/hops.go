@@ -38,7 +38,7 @@ const ahead = 64
 
 // nodes takes the hops from some nodes of the frontier.
 func (h *hopper) nodes(some []graph.Handle) error {
-	if !h.simple || h.f.Whole {
+	if h.f.Whole {
 		for _, from := range some {
 			if err := h.node(from); err != nil {
 				return err
@@ -57,18 +57,26 @@ func (h *hopper) nodes(some []graph.Handle) error {
 	for i, from := range some {
 		r, head := refs[i], heads[i]
 		switch {
+		case !v.plain && v.isSpecial(v.Base(from)):
+			if err := h.node(from); err != nil {
+				return err
+			}
 		case r == 0:
 		case head&flagLong != 0:
 			if err := h.long(from, r); err != nil {
 				return err
 			}
 		case h.ends && head < few<<flagBits && head&flagControl == 0:
-			slab, at := slabs[r>>slabShift], r&(slabWords-1)
-			h.from = append(h.from, from)
-			for n := head >> flagBits; n > 0; n-- {
-				at++
-				h.to = append(h.to, slab[at&(slabWords-1)])
+			at := r & (slabWords - 1)
+			to := slabs[r>>slabShift][at+1 : at+1+head>>flagBits]
+			if !v.plain && !v.allPlain(to) {
+				if err := h.run(from, r); err != nil {
+					return err
+				}
+				continue
 			}
+			h.from = append(h.from, from)
+			h.to = append(h.to, to...)
 		default:
 			if err := h.run(from, r); err != nil {
 				return err
