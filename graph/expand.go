@@ -225,6 +225,9 @@ func (w *walker) out(hops []Hop) {
 			continue
 		}
 		h := w.hubs[out.From]
+		if h == nil {
+			continue // what it stood for is another node by now, so that the view has it walked again
+		}
 		h.outs = append(h.outs, out)
 		for _, in := range h.ins {
 			w.pair(in, out)

@@ -323,6 +323,28 @@ func TestManyMayAskOneView(t *testing.T) {
 	})
 }
 
+// What another walk over the view has learnt of what names stand for may have
+// come in the middle of a walk: it is done once more.
+func TestAWalkIsDoneAgainWhenNamesHaveComeToStandForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChain(t, three, 8, inThree)
+		v := c.view(t, t.Context()).(*view)
+		w := v.Walking(graph.LegQuestion{Root: c.names[0].ID(), Depth: 8})
+		again := func(want bool) {
+			t.Helper()
+			if more, err := w.Fetch(t.Context()); more != want || err != nil {
+				t.Errorf("it is walked again: %v, %v; want %v", more, err, want)
+			}
+		}
+		again(false) // nothing was missed
+		v.mu.Lock()
+		v.forget()
+		v.mu.Unlock()
+		again(true)
+		again(false)
+	})
+}
+
 // A position of a region that nobody knows can't be waited for, and is a gap.
 func TestAPositionOfAnUnknownRegionIsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -50,7 +50,9 @@ type walking struct {
 	// by is when the regions' time is up.
 	by time.Time
 	// unmade: what there is has not been made an answer.
-	unmade  bool
+	unmade bool
+	// began is the epoch of the view in which the walk last began.
+	began   int
 	numbers *numbers
 }
 
@@ -69,7 +71,7 @@ func (v *view) Walking(q graph.LegQuestion) graph.Walking {
 	if v.expected != nil {
 		q.Details, q.Want = v.expected.Details, v.expected.Want
 	}
-	w := &walking{view: v, q: q, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
+	w := &walking{view: v, q: q, began: v.epoch, missed: misses{}, entered: map[place]bool{}, resolved: map[graph.ID]bool{}}
 	w.numbers = &numbers{Numbering: graph.NewNumbering(len(v.abouts)), walk: w, rows: make(map[rowKey]row, len(v.abouts)), told: map[*sent]*told{}}
 	return w
 }

@@ -20,9 +20,13 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 		return again, nil // what there is is the answer, and says so
 	}
 	w.mu.Lock()
+	// Where another walk over the view has learnt meanwhile what a name stands
+	// for, a part of this one was of the one node and a part of the other.
+	moved := w.began != w.epoch
+	w.began = w.epoch
 	if len(w.missed) == 0 {
 		w.mu.Unlock()
-		return false, nil
+		return moved, nil
 	}
 	questions := w.questions()
 	w.mu.Unlock()
@@ -32,6 +36,9 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 	if err := w.round(ctx, w.by, questions); err != nil && ctx.Err() == nil {
 		return false, err
 	}
+	w.mu.Lock()
+	w.began = w.epoch
+	w.mu.Unlock()
 	return true, nil // where ctx ended the walk sees it, and answers with what there is
 }
 
