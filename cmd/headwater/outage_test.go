@@ -249,14 +249,19 @@ func TestARegionWithoutItsNebulaGraphIsAGap(t *testing.T) {
 		}
 		return namespaces, gaps, a.Lineage.Complete
 	}
-	stand.Stop()
-	if namespaces, gaps, complete := lineage(); complete || !slices.Equal(gaps, []string{"eu"}) || !slices.Equal(namespaces, []string{"shop-us", "lake-us"}) {
-		t.Errorf("while it is down: complete %v, gaps %q, nodes of %q", complete, gaps, namespaces)
+	// An answer may be late on a machine that has other things to do; the next
+	// ones are not.
+	becomes := func(when string, wantGaps []string, want ...string) {
+		t.Helper()
+		eventually(t, when, func() bool {
+			namespaces, gaps, complete := lineage()
+			return complete == (len(gaps) == 0) && slices.Equal(gaps, wantGaps) && slices.Equal(namespaces, want)
+		})
 	}
+	stand.Stop()
+	becomes("while it is down it is a gap, and the other answers", []string{"eu"}, "shop-us", "lake-us")
 	if err := stand.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	if namespaces, gaps, complete := lineage(); !complete || len(gaps) > 0 || !slices.Equal(namespaces, []string{"shop-us", "lake-us", "mart-eu"}) {
-		t.Errorf("when it is back: complete %v, gaps %q, nodes of %q", complete, gaps, namespaces)
-	}
+	becomes("when it is back the answer is whole", nil, "shop-us", "lake-us", "mart-eu")
 }
