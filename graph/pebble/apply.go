@@ -59,6 +59,7 @@ func (s *Store) Apply(ctx context.Context, b graph.Batch) error {
 	if keep := s.o.KeepChanges; revision > keep && revision/1000 != s.mark.Revision/1000 {
 		_ = w.DeleteRange(space(spaceChange), space(spaceChange).u64(revision-keep), nil)
 	}
+	s.there.add(a.newNames, a.newLives)
 	if err := s.commit(ctx, &b, w); err != nil {
 		return fmt.Errorf("apply batch up to %d: %w", b.Mark.Position, err)
 	}
@@ -84,13 +85,20 @@ type applier struct {
 	names   map[graph.ID]graph.Name
 	words   map[string]struct{}
 	there   *there
-	away    *away // nil: large rows are in the folder too
+	// newNames and newLives are what the batch at hand adds to there.
+	newNames, newLives []graph.ID
+	away               *away // nil: large rows are in the folder too
 }
 
 func newApplier(db *pebble.DB, t *there) applier {
 	a := applier{writer: writer{db: db, written: map[string][]byte{}}, there: t}
 	a.forget()
 	return a
+}
+
+func (a *applier) reset() {
+	a.writer.reset()
+	a.newNames, a.newLives = a.newNames[:0], a.newLives[:0]
 }
 
 // forget forgets what the store has: a batch was not written.
@@ -208,7 +216,7 @@ func (a *applier) life(e graph.LifeEdit) error {
 		a.keep(k, nil)
 	} else {
 		a.keep(k, graph.AppendLife(nil, e.Life))
-		a.there.addLife(e.Node)
+		a.newLives = append(a.newLives, e.Node)
 	}
 	for _, l := range []struct {
 		life graph.Life
@@ -247,7 +255,7 @@ func (a *applier) name(n *graph.Name, id graph.ID) error {
 	case !ok:
 		a.keep(a.begin(spaceName).id(id), graph.AppendName(nil, n))
 		a.index(graph.SearchText(*n), id)
-		a.there.addName(id)
+		a.newNames = append(a.newNames, id)
 	case have != *n:
 		return fmt.Errorf("names %s and %s share the id %s", have, n, id)
 	}

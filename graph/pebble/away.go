@@ -198,7 +198,7 @@ func (a *applier) farName(n *graph.Name, id graph.ID) error {
 	case have == nil:
 		a.keep(a.begin(spaceName).id(id), sum)
 		a.index(graph.SearchText(*n), id)
-		a.there.addName(id)
+		a.newNames = append(a.newNames, id)
 		a.away.found.Names, a.away.found.NameIDs = append(a.away.found.Names, *n), append(a.away.found.NameIDs, id)
 	case !bytes.Equal(have, sum):
 		return fmt.Errorf("name %s and another one share the id %s", n, id)

@@ -52,14 +52,15 @@ func (t *there) hasLife(id graph.ID) bool {
 	return ok
 }
 
-func (t *there) addName(id graph.ID) {
+// add notes what a batch will have written, all at once: who plans the next
+// one asks all the time.
+func (t *there) add(names, lives []graph.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.names[head(id)] = struct{}{}
-}
-
-func (t *there) addLife(id graph.ID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.lives[head(id)] = struct{}{}
+	for i := range names {
+		t.names[head(names[i])] = struct{}{}
+	}
+	for i := range lives {
+		t.lives[head(lives[i])] = struct{}{}
+	}
 }
