@@ -15,7 +15,7 @@ import (
 // none. The two top bits of the first byte are the kind. So the data store of
 // a column, and the same column under another name of its data store, follow
 // from the ID alone, and the columns of a data store are neighbours in key
-// order. Its text form is 32 characters of base64url.
+// order. Its text form is base64url: 22 characters, or 32 with a column path.
 type ID [24]byte
 
 // Kind tells a data store's name from a process's. Columns carry the kind of
@@ -208,14 +208,24 @@ func (id *ID) prefix() uint64 { return binary.BigEndian.Uint64(id[:]) }
 // Compare orders IDs by their bytes.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-func (id ID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+func (id ID) String() string { return base64.RawURLEncoding.EncodeToString(id.Bytes()) }
 
-// ParseID reads the text form of an ID.
+// Bytes returns the bytes of an ID that its text form holds: those of the
+// column path only where there is one.
+func (id *ID) Bytes() []byte {
+	if id.hasTail() {
+		return id[:]
+	}
+	return id[:16]
+}
+
+// ParseID reads the text form of an ID. Zeros of a column path that is not
+// there, which were written once, are read too.
 func ParseID(s string) (ID, error) {
 	var id ID
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) != len(id) {
-		return ID{}, fmt.Errorf("id %.40q is not one of ours: 32 characters of base64url", s)
+	if err != nil || len(b) != 16 && len(b) != len(id) {
+		return ID{}, fmt.Errorf("id %.40q is not one of ours: 22 or 32 characters of base64url", s)
 	}
 	copy(id[:], b)
 	if k := id.Kind(); k != DataStoreKind && k != ProcessKind {

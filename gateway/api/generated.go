@@ -2759,7 +2759,7 @@ input LineageFilter {
 
 "What data stores, columns and processes have in common."
 interface Node {
-  "The identity of the node: 32 characters that stay the same while its name does. Ids of aliases find it too."
+  "The identity of the node: 22 characters, 32 for a column, that stay the same while its name does. Ids of aliases find it too."
   id: ID!
   "The region that reported the name; null where regions are not used."
   region: String

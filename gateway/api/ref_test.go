@@ -144,7 +144,7 @@ func TestANodeRefThatMakesNoSenseIsBadInput(t *testing.T) {
 	for message, of := range map[string]map[string]any{
 		`of: needs an id, or a namespace and a name`:                     {"name": "x"},
 		`of: give the id alone, or namespace and name; not both`:         {"id": sales.ID().String(), "name": "x"},
-		`of.id: id "zzz" is not one of ours: 32 characters of base64url`: {"id": "zzz"},
+		`of.id: id "zzz" is not one of ours: 22 or 32 characters of base64url`: {"id": "zzz"},
 		`of.column: is empty`:                        {"namespace": "a", "name": "b", "column": ""},
 		`of.kind: COLUMN needs a column`:             {"namespace": "a", "name": "b", "kind": "COLUMN"},
 		`of.kind: is PROCESS, but a column is given`: {"namespace": "a", "name": "b", "kind": "PROCESS", "column": "c"},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/base64"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -101,13 +102,15 @@ func (w *writer) text(s string) {
 
 // id writes an id as graph.ID.String does.
 func (w *writer) id(id graph.ID) {
-	text := [2 + 32]byte{0: '"', 33: '"'}
+	text := [2 + 32]byte{0: '"'}
 	for i := range 8 {
 		v := uint(id[3*i])<<16 | uint(id[3*i+1])<<8 | uint(id[3*i+2])
 		copy(text[1+4*i:], pairs[v>>12][:])
 		copy(text[3+4*i:], pairs[v&4095][:])
 	}
-	w.b = append(w.b, text[:]...)
+	end := 1 + base64.RawURLEncoding.EncodedLen(len(id.Bytes()))
+	text[end] = '"' // of what is behind it all is zero
+	w.b = append(w.b, text[:end+1]...)
 }
 
 // time writes nanoseconds since 1970; 0 is null. Columns of one table share

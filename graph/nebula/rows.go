@@ -106,7 +106,7 @@ func keyedID(kind byte, k graph.Key, hash uint64) graph.ID {
 func rankOf(b []byte) int64 { return max(int64(xxhash.Sum64(b)), -math.MaxInt64) }
 
 // sayer is a contribution as rows have it.
-func sayer(k graph.Key) string { return k.Subject.String() + k.Origin }
+func sayer(k graph.Key) string { return vid(k.Subject) + k.Origin }
 
 func parseSayer(s []byte) (k graph.Key, err error) {
 	if len(s) < vidLen {
@@ -119,6 +119,9 @@ func parseSayer(s []byte) (k graph.Key, err error) {
 
 // vidLen is the length of the name of a vertex.
 const vidLen = 32
+
+// vid is the name of a vertex: the text of all bytes of its id.
+func vid(id graph.ID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 func parseVID(s []byte) (id graph.ID, err error) {
 	if len(s) != vidLen {

@@ -121,7 +121,7 @@ func (e *engine) whole(ctx context.Context, table uint8, reversely bool, rows an
 	note(rows)
 	for start, l := range hubs {
 		for l.n >= e.o.HubRows {
-			page, err := e.ask(ctx, table, reversely, goPage(&tables[table], reversely, start.String(), l.rank, l.end.String(), hubPage), nil)
+			page, err := e.ask(ctx, table, reversely, goPage(&tables[table], reversely, vid(start), l.rank, vid(l.end), hubPage), nil)
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +157,7 @@ func compareVIDs(a, b graph.ID) int {
 func texted(ids []graph.ID) []string {
 	s := make([]string, len(ids))
 	for i, id := range ids {
-		s[i] = id.String()
+		s[i] = vid(id)
 	}
 	return s
 }
