@@ -1,14 +1,10 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"headwater/graph"
 )
 
 // postgres asks PostgreSQL's recursive query, its engine and the HTTP server
@@ -30,201 +24,11 @@ func (r *run) postgres(ctx context.Context) error {
 	return errors.Join(r.sideBySide(ctx, db), db.Close(ctx), stop())
 }
 
-func (r *run) sideBySide(ctx context.Context, db *pgx.Conn) error {
-	dir, roots, err := r.debian(ctx)
-	if err != nil {
-		return err
-	}
-	if dir != "" {
-		if err := r.compare(ctx, db, "Debian's graph", dir, roots); err != nil {
-			return err
-		}
-	}
-	if dir, err = r.built(ctx, r.Tasks); err != nil {
-		return err
-	}
-	p := r.platform(r.Tasks)
-	roots = nil // the tables that most others read: where a change has to be thought through
-	for i := range 60 {
-		roots = append(roots, tableID(p.Table(-1-i)))
-	}
-	return r.compare(ctx, db, fmt.Sprintf("shared tables of a platform of %d tasks", r.Tasks), dir, roots)
-}
-
 const recursive = `WITH RECURSIVE reached(id, hops) AS (
 	SELECT $1::int, 0
 	UNION
 	SELECT e.target, r.hops + 1 FROM reached r JOIN edge e ON e.source = r.id WHERE r.hops < 3
 ) SELECT id, min(hops) FROM reached GROUP BY id`
-
-// An askedNode is a question that all are asked: what a node feeds.
-type askedNode struct {
-	root graph.ID
-	want int // nodes
-	body []byte
-}
-
-func (r *run) compare(ctx context.Context, db *pgx.Conn, name, dir string, roots []graph.ID) error {
-	var all []askedNode
-	var sql, bare, engine []float64
-	// All answers are counted when they have come whole, outside of the time.
-	overHTTP := func(url string) (took []float64, answers map[string][]byte, err error) {
-		w, err := newWire(url)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer func() { err = errors.Join(err, w.conn.Close()) }()
-		answers = map[string][]byte{} // by question
-		var question, answer []byte
-		took, err = r.times(all, func(q *askedNode) (err error) {
-			question = q.body
-			answer, err = w.post("/graphql", q.body)
-			return err
-		}, func() int {
-			if answers[string(question)] == nil {
-				answers[string(question)] = bytes.Clone(answer)
-			}
-			return bytes.Count(answer, []byte(`"id":`))
-		})
-		return took, answers, errors.Join(err, whole(answer))
-	}
-	n := 0
-	count := func() int { return n }
-	var anew, again []float64
-	var answers map[string][]byte
-	if err := r.serve(ctx, dir, func(s *Server, c *client) error {
-		v, err := s.Store.View(ctx, graph.At{})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = v.Close() }() // it was only read
-		adjacent, err := tables(ctx, v, s.Store.Names(ctx))
-		if err != nil {
-			return err
-		}
-		if err := load(ctx, db, adjacent); err != nil {
-			return err
-		}
-		reached, seen, queue := 0, make([]bool, len(adjacent.ids)), make([]uint32, 0, len(adjacent.ids))
-		for _, root := range roots {
-			if !adjacent.has(root) {
-				continue
-			}
-			want := adjacent.search(adjacent.at[root], 3, seen, queue)
-			if want == 1 {
-				continue // feeds nothing
-			}
-			body, err := question(idsQuery, of(root))
-			if err != nil {
-				return err
-			}
-			reached += want
-			all = append(all, askedNode{root, want, body})
-		}
-		r.tell("%s: %d edges, %d questions, 3 hops downstream, %d nodes an answer in the mean", name, len(adjacent.targets), len(all), reached/max(1, len(all)))
-		if sql, err = r.times(all, func(q *askedNode) (err error) {
-			n, err = recurse(ctx, db, int32(adjacent.at[q.root]))
-			return err
-		}, count); err != nil {
-			return fmt.Errorf("PostgreSQL: %w", err)
-		}
-		for _, set := range []string{"", "SET enable_hashjoin=off; SET enable_mergejoin=off"} {
-			if _, err := db.Exec(ctx, set); err != nil { return err }
-			named, err := r.times(all, func(q *askedNode) error {
-				n = 0
-				rows, err := db.Query(ctx, `WITH RECURSIVE reached(id, hops) AS (
-	SELECT $1::int, 0
-	UNION
-	SELECT e.target, r.hops + 1 FROM reached r JOIN edge e ON e.source = r.id WHERE r.hops < 3
-) SELECT n.id, r.hops FROM (SELECT id, min(hops) AS hops FROM reached GROUP BY id) r JOIN node n ON n.number = r.id`, int32(adjacent.at[q.root]))
-				if err != nil { return err }
-				defer rows.Close()
-				for rows.Next() { n++ }
-				return rows.Err()
-			}, count)
-			if err != nil { return err }
-			r.tell("named %q: %.3f ms, numbers %.3f", set, median(named), median(sql))
-		}
-		if bare, err = r.times(all, func(q *askedNode) error {
-			n = adjacent.search(adjacent.at[q.root], 3, seen, queue)
-			return nil
-		}, count); err != nil {
-			return fmt.Errorf("bare search: %w", err)
-		}
-		if engine, err = r.times(all, func(q *askedNode) error {
-			sum, err := graph.Walk(ctx, v, []graph.Seed{{ID: q.root}}, graph.WalkOptions{Depth: 3}, func(graph.Reached) error { return nil })
-			n = sum.Nodes
-			return err
-		}, count); err != nil {
-			return fmt.Errorf("engine: %w", err)
-		}
-		anew, answers, err = overHTTP(c.url)
-		return err
-	}); err != nil {
-		return err
-	}
-	if err := r.serving(dir, true, func(_ *Server, c *client) (err error) {
-		again, _, err = overHTTP(c.url)
-		return err
-	}); err != nil {
-		return err
-	}
-	known := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		question, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		answer := answers[string(question)]
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		_, _ = w.Write(answer) // who asks sees what is missing
-	}))
-	idle, _, err := overHTTP(known.URL)
-	known.Close()
-	if err != nil {
-		return err
-	}
-	p, b, e, a, h, f := median(sql), median(bare), median(engine), median(anew), median(again), median(idle)
-	r.tell("a bare breadth-first search over arrays, which knows nothing but the edges: median %.4f ms: %.0f times faster than PostgreSQL", b, p/b)
-	r.hold(p/e >= 100, "at least 100", "inside the engine: median %.4f ms, PostgreSQL %.3f ms: %.0f times faster; mean of the questions' ratios %.0f", e, p, p/e, meanRatio(sql, engine))
-	r.tell("over HTTP, the same bytes from a handler that knows them: median %.4f ms: %.0f times faster", f, p/f)
-	r.tell("over HTTP GraphQL, each answer made anew: median %.4f ms: %.0f times faster; mean of the questions' ratios %.0f", a, p/a, meanRatio(sql, anew))
-	r.hold(p/h >= 20, "at least 20", "over HTTP GraphQL, as it is served (answers are kept as long as they hold): median %.4f ms: %.0f times faster; mean of the questions' ratios %.0f", h, p/h, meanRatio(sql, again))
-	return nil
-}
-
-// times asks all questions, several times, and returns the median of each, in
-// milliseconds; count tells, outside of that time, how many nodes the answer
-// had. Each system is asked all before the next is: with the processor's caches
-// to itself.
-func (r *run) times(all []askedNode, ask func(q *askedNode) error, count func() int) ([]float64, error) {
-	took := make([][]float64, len(all))
-	for range r.Runs + 1 { // the first warms up
-		for i := range all {
-			began := time.Now()
-			err := ask(&all[i])
-			took[i] = append(took[i], ms(time.Since(began)))
-			if err != nil {
-				return nil, err
-			}
-			if n := count(); n != all[i].want {
-				return nil, fmt.Errorf("%d of %d nodes", n, all[i].want)
-			}
-		}
-	}
-	medians := make([]float64, len(all))
-	for i := range took {
-		medians[i] = median(took[i][1:])
-	}
-	return medians, nil
-}
-
-func meanRatio(a, b []float64) float64 {
-	sum := 0.0
-	for i := range a {
-		sum += a[i] / b[i]
-	}
-	return sum / float64(len(a))
-}
 
 func recurse(ctx context.Context, db *pgx.Conn, root int32) (n int, err error) {
 	rows, err := db.Query(ctx, recursive, root)
@@ -256,12 +60,16 @@ func load(ctx context.Context, db *pgx.Conn, c *csr) error {
 	})); err != nil {
 		return err
 	}
-	if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS node; CREATE TABLE node (number int primary key, id text not null)"); err != nil { return err }
+	if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS node; CREATE TABLE node (number int primary key, id text not null)"); err != nil {
+		return err
+	}
 	at = 0
 	if _, err := db.CopyFrom(ctx, pgx.Identifier{"node"}, []string{"number", "id"}, pgx.CopyFromFunc(func() ([]any, error) {
-		if at == len(c.ids) { return nil, nil }
+		if at == len(c.ids) {
+			return nil, nil
+		}
 		at++
-		return []any{int32(at-1), c.ids[at-1].String()}, nil
+		return []any{int32(at - 1), c.ids[at-1].String()}, nil
 	})); err != nil {
 		return err
 	}
