@@ -261,7 +261,11 @@ func codeDelta(c *coder, d *Delta) {
 	c.string(&d.Run)
 	small(c, &d.State)
 	c.int64(&d.Time)
-	codeContent(c, &d.Says)
+	if !c.decode && d.said != nil {
+		c.b = append(c.b, d.said[1:]...) // but for its version
+	} else {
+		codeContent(c, &d.Says)
+	}
 	list(c, &d.Seen, func(c *coder, s *Seen) {
 		c.name(&s.Name)
 		c.bytes(&s.Facets)

@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -79,7 +81,43 @@ type Delta struct {
 	Says Content
 	// Seen is what the event only refreshes.
 	Seen []Seen
+
+	// said is Says as it is stored, once the delta is sealed, and hash the hash
+	// of that, 0 where it says nothing.
+	said []byte
+	hash uint64
 }
+
+// Seal brings what the delta says into its normal form, in which it is stored,
+// unless it speaks of one data set twice. Planning needs that; done before, it
+// is out of the way of what has to be planned in order. A sealed delta must not
+// be changed.
+func (d *Delta) Seal() {
+	if d.said != nil {
+		return
+	}
+	if distinct(d.Says.Reads, Name.ID) && distinct(d.Says.Writes, Name.ID) {
+		d.Says.normalize()
+	}
+	room := sealing.Get().(*[]byte)
+	defer sealing.Put(room)
+	*room = AppendContent((*room)[:0], &d.Says)
+	d.said = slices.Clone(*room)
+	d.hash = hashOf(d.said, &d.Says)
+}
+
+// hashOf is the hash of a content, 0 where it says nothing.
+func hashOf(encoded []byte, c *Content) uint64 {
+	if len(encoded) > len(nothingSaid) || c.Streaming {
+		return hash64(encoded)
+	}
+	return 0
+}
+
+var nothingSaid = AppendContent(nil, &Content{})
+
+// sealing is memory in which contents are encoded.
+var sealing = sync.Pool{New: func() any { return new([]byte) }}
 
 // A Seen is what an event only refreshes of a node: facets that change with
 // every run, partitions. It never moves the revision.

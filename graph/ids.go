@@ -60,18 +60,23 @@ func (m *ids) column(id ID, path string) ID {
 }
 
 // distinct reports whether no two of the data sets have one name.
-func (m *ids) distinct(list []Dataset) bool {
+func (m *ids) distinct(list []Dataset) bool { return distinct(list, m.of) }
+
+func distinct(list []Dataset, of func(Name) ID) bool {
 	const few = 8
+	if len(list) < 2 {
+		return true
+	}
 	if len(list) > few {
 		seen := make(map[ID]bool, len(list))
 		for i := range list {
-			seen[m.of(list[i].Name)] = true
+			seen[of(list[i].Name)] = true
 		}
 		return len(seen) == len(list)
 	}
 	var seen [few]ID
 	for i := range list {
-		seen[i] = m.of(list[i].Name)
+		seen[i] = of(list[i].Name)
 		if slices.Contains(seen[:i], seen[i]) {
 			return false
 		}

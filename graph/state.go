@@ -33,8 +33,6 @@ type State struct {
 	ids ids
 	// deltas holds what was found of deltas: Missing is asked again and again.
 	deltas map[*Delta]*known
-	// room is where what deltas say is encoded, one behind the other.
-	room []byte
 }
 
 // A wrote says whether a contribution is among the writers of a node.
@@ -46,9 +44,7 @@ type wrote struct {
 // A known is what was found of a delta.
 type known struct {
 	key Key
-	// says is what it says, in its normal form unless it speaks of one data set
-	// twice; said is the binary form of that, and hash that of it, 0 where it
-	// says nothing.
+	// What Delta.Seal makes of it.
 	says Content
 	said []byte
 	hash uint64
@@ -135,32 +131,14 @@ func (s *State) PutWriters(node ID, keys []Key) {
 func (s *State) known(d *Delta) *known {
 	k := s.deltas[d]
 	if k == nil {
-		k = &known{key: Key{Subject: s.ids.of(d.Subject), Origin: d.Origin}}
-		if cap(s.room)-len(s.room) < 4<<10 {
-			s.room = make([]byte, 0, 64<<10)
-		}
-		if k.says = d.Says; s.ids.distinct(k.says.Reads) && s.ids.distinct(k.says.Writes) {
-			k.says.normalize()
-		}
-		from := len(s.room)
-		s.room = AppendContent(s.room, &k.says)
-		k.said = s.room[from:len(s.room):len(s.room)]
-		k.hash = hashOf(k.said, &k.says)
-		k.touched, k.drops = s.touches(nil, &d.Says)
+		sealed := *d
+		sealed.Seal()
+		k = &known{key: Key{Subject: s.ids.of(d.Subject), Origin: d.Origin}, says: sealed.Says, said: sealed.said, hash: sealed.hash}
+		k.touched, k.drops = s.touches(nil, &k.says)
 		s.deltas[d] = k
 	}
 	return k
 }
-
-// hashOf is the hash of a content, 0 where it says nothing.
-func hashOf(encoded []byte, c *Content) uint64 {
-	if len(encoded) > len(nothingSaid) || c.Streaming {
-		return hash64(encoded)
-	}
-	return 0
-}
-
-var nothingSaid = AppendContent(nil, &Content{})
 
 // Missing says what is still to be loaded before d can be planned. It is
 // called again after each load, until it returns nothing. d must not change

@@ -54,6 +54,9 @@ func event(job string) []graph.Delta {
 	}
 }
 
+// stored is the stored form of deltas, which is that of the same deltas sealed.
+func stored(deltas []graph.Delta) string { return string(appendEntry(nil, 0, deltas)) }
+
 func add(t testing.TB, l *Log, jobs ...string) uint64 {
 	t.Helper()
 	var events [][]graph.Delta
@@ -80,7 +83,7 @@ func read(t testing.TB, l *Log, from uint64) string {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if want := event(e.Deltas[0].Subject.Name); fmt.Sprint(e.Deltas) != fmt.Sprint(want) {
+			if want := event(e.Deltas[0].Subject.Name); stored(e.Deltas) != stored(want) {
 				t.Errorf("entry %d: %+v, want %+v", e.Offset, e.Deltas, want)
 			}
 			if age := time.Since(e.Appended); age < 0 || age > time.Hour {

@@ -25,8 +25,8 @@ type request struct {
 
 // Append makes events durable, an entry each, in order, and returns the
 // offset of the last. All are kept or none. It does not return before that is
-// settled, whatever becomes of ctx. The deltas are the log's from then on: they
-// must not be changed.
+// settled, whatever becomes of ctx. The deltas are the log's from then on, which
+// seals them: they must not be changed.
 func (l *Log) Append(ctx context.Context, events [][]graph.Delta) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -37,6 +37,9 @@ func (l *Log) Append(ctx context.Context, events [][]graph.Delta) (uint64, error
 	}
 	r.ends = make([]int, len(events))
 	for i, deltas := range events {
+		for j := range deltas {
+			deltas[j].Seal()
+		}
 		r.stored = appendEntry(r.stored, 0, deltas)
 		r.ends[i] = len(r.stored)
 	}
