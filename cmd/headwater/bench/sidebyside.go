@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -230,6 +231,7 @@ func (r *run) inTurn(all []*askedNode, systems ...*system) error {
 	}
 	for round := range r.Runs + 1 { // the first warms up
 		for _, s := range systems {
+			runtime.GC() // what the one before has left is not this one's
 			for pass := range 2 {
 				for _, q := range all {
 					began := time.Now()
