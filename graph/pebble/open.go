@@ -93,15 +93,10 @@ func OpenContext(ctx context.Context, dir string, o Options) (s *Store, err erro
 	if err := s.begin(dir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if o.Elsewhere != nil {
-		if err := s.beginElsewhere(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("open graph store in %s: %w", dir, err), db.Close())
-		}
-	}
-	if !o.OnDisk {
-		if err := s.load(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("open graph store in %s: %w", dir, err), db.Close())
-		}
+	looked := make(chan error, 1)
+	go func() { looked <- s.there.open(db) }() // while the flows are read
+	if err := errors.Join(s.beginFlows(ctx), <-looked); err != nil {
+		return nil, errors.Join(fmt.Errorf("open graph store in %s: %w", dir, err), db.Close())
 	}
 	s.facts, err = ristretto.NewCache(&ristretto.Config[uint64, any]{
 		NumCounters: max(1024, o.FactsBytes/512), MaxCost: o.FactsBytes, BufferItems: 64, IgnoreInternalCost: true,
@@ -110,6 +105,19 @@ func OpenContext(ctx context.Context, dir string, o Options) (s *Store, err erro
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, s.publish()
+}
+
+// beginFlows brings the flows into memory, from here or from elsewhere.
+func (s *Store) beginFlows(ctx context.Context) error {
+	if s.o.Elsewhere != nil {
+		if err := s.beginElsewhere(ctx); err != nil {
+			return err
+		}
+	}
+	if s.o.OnDisk {
+		return nil
+	}
+	return s.load(ctx)
 }
 
 func pebbleOptions(o *Options) *pebble.Options {
@@ -153,7 +161,7 @@ func (s *Store) begin(dir string) error {
 		if err := b.Commit(pebble.NoSync); err != nil {
 			return err
 		}
-		return errors.Join(s.flush(), s.there.open(s.db))
+		return s.flush()
 	}
 	if v := string(format); v != strconv.Itoa(graph.FormatVersion) {
 		return fmt.Errorf("graph store in %s has format version %s; this headwater reads version %d", dir, v, graph.FormatVersion)
@@ -170,8 +178,6 @@ func (s *Store) begin(dir string) error {
 			return errors.Join(err, fmt.Errorf("the large rows of the graph in %s are in NebulaGraph: open it with its store", dir))
 		}
 	}
-	if s.mark, err = readMark(s.db); err != nil {
-		return err
-	}
-	return s.there.open(s.db)
+	s.mark, err = readMark(s.db)
+	return err
 }

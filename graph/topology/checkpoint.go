@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"sync"
 
 	"headwater/graph"
 )
@@ -190,8 +191,11 @@ func Load(file io.ReadSeeker, region string) (*Topology, graph.Mark, error) {
 	}
 	mark := graph.Mark{Position: l.long(), Revision: l.long()}
 	l.names()
+	var indexing sync.WaitGroup
+	indexing.Go(t.index) // lists name what they are of by number
 	l.lists()
 	l.special()
+	indexing.Wait()
 	if l.err != nil {
 		return nil, graph.Mark{}, l.err
 	}
@@ -261,32 +265,21 @@ func (l *loader) names() {
 	for slot := range t.storeCells {
 		t.storeCells[slot].grow(n)
 	}
-	t.storeIndex.resize(int(n), nil)
 	for i := range n {
-		h := &t.stores.at(i).id
-		copy(h[:], l.take(16))
-		t.storeIndex.add(i, hashHead(h), nil)
+		copy(t.stores.at(i).id[:], l.take(16))
 	}
 	n = l.word()
 	t.processes.grow(n)
-	t.processIndex.resize(int(n), nil)
 	for i := range n {
-		h := &t.processes.at(i).id
-		copy(h[:], l.take(16))
-		t.processIndex.add(i, hashHead(h), nil)
+		copy(t.processes.at(i).id[:], l.take(16))
 	}
-	for _, p := range []struct {
-		parts *array[part]
-		index *index
-	}{{&t.columns, &t.columnIndex}, {&t.hubs, &t.hubIndex}} {
+	for _, parts := range []*array[part]{&t.columns, &t.hubs} {
 		n := l.word()
-		p.parts.grow(n)
-		p.index.resize(int(n), nil)
+		parts.grow(n)
 		for i := range n {
-			c := p.parts.at(i)
+			c := parts.at(i)
 			c.tail, c.base = l.long(), l.word()
-			p.index.add(i, hashPart(c.base, c.tail), nil)
-			if p.parts == &t.columns {
+			if parts == &t.columns {
 				first := &t.stores.at(c.base).first
 				c.next = first.Load()
 				first.Store(i + 1)
@@ -297,12 +290,19 @@ func (l *loader) names() {
 	t.newest.Store(&columns)
 	n = l.word()
 	t.says.grow(n)
-	t.saysIndex.resize(int(n), nil)
 	for i := range n {
 		s := t.says.at(i)
 		s.subject, s.origin = graph.Handle(l.word()), l.word()
-		t.saysIndex.add(i, hashSays(s.subject, s.origin), nil)
 	}
+}
+
+// index makes the indexes of all names.
+func (n *names) index() {
+	n.storeIndex.fill(n.stores.n, n.hashOfStore)
+	n.processIndex.fill(n.processes.n, n.hashOfProcess)
+	n.columnIndex.fill(n.columns.n, hashOfPart(&n.columns))
+	n.hubIndex.fill(n.hubs.n, hashOfPart(&n.hubs))
+	n.saysIndex.fill(n.says.n, n.hashOfSays)
 }
 
 func (l *loader) lists() {

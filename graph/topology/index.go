@@ -48,14 +48,59 @@ func (x *index) resize(n int, hash func(n uint32) uint64) {
 		size *= 2
 	}
 	slots := make([]atomic.Uint32, size)
+	p := placing{slots: slots, hash: hash}
 	if old := x.slots.Load(); old != nil {
 		for i := range *old {
 			if v := (*old)[i].Load(); v != 0 {
-				put(slots, v-1, hash(v-1))
+				p.add(v - 1)
 			}
 		}
 	}
+	p.place()
 	x.slots.Store(&slots)
+}
+
+// fill adds the numbers below n to an index that is empty.
+func (x *index) fill(n uint32, hash func(n uint32) uint64) {
+	x.resize(int(n), nil)
+	p := placing{slots: *x.slots.Load(), hash: hash}
+	for i := range n {
+		p.add(i)
+	}
+	p.place()
+	x.n = int(n)
+}
+
+// A placing puts numbers into slots, many at once: what they number and the
+// slots are looked at first, so that the memory answers for all of them
+// together. To write a slot waits for it.
+type placing struct {
+	slots   []atomic.Uint32
+	hash    func(n uint32) uint64
+	n       int
+	numbers [ahead]uint32
+	hashes  [ahead]uint64
+}
+
+func (p *placing) add(n uint32) {
+	p.numbers[p.n] = n
+	if p.n++; p.n == ahead {
+		p.place()
+	}
+}
+
+func (p *placing) place() {
+	mask := uint64(len(p.slots) - 1)
+	for i, n := range p.numbers[:p.n] {
+		p.hashes[i] = p.hash(n)
+	}
+	for _, h := range p.hashes[:p.n] {
+		_ = p.slots[h&mask].Load()
+	}
+	for i, n := range p.numbers[:p.n] {
+		put(p.slots, n, p.hashes[i])
+	}
+	p.n = 0
 }
 
 func put(slots []atomic.Uint32, n uint32, h uint64) {

@@ -133,6 +133,14 @@ func (n *names) handle(id graph.ID) graph.Handle {
 	return graph.MakeHandle(graph.HubClass, i)
 }
 
+func (n *tables) hashOfStore(i uint32) uint64   { return hashHead(&n.stores.at(i).id) }
+func (n *tables) hashOfProcess(i uint32) uint64 { return hashHead(&n.processes.at(i).id) }
+
+func (n *tables) hashOfSays(i uint32) uint64 {
+	s := n.says.at(i)
+	return hashSays(s.subject, s.origin)
+}
+
 func hashOfPart(parts *array[part]) func(uint32) uint64 {
 	return func(n uint32) uint64 { p := parts.at(n); return hashPart(p.base, p.tail) }
 }
@@ -146,7 +154,7 @@ func (n *names) store(h [16]byte) uint32 {
 		for slot := range n.storeCells {
 			n.storeCells[slot].grow(i + 1)
 		}
-		n.storeIndex.add(i, hashHead(&h), func(n2 uint32) uint64 { return hashHead(&n.stores.at(n2).id) })
+		n.storeIndex.add(i, hashHead(&h), n.hashOfStore)
 	}
 	return i
 }
@@ -157,7 +165,7 @@ func (n *names) process(h [16]byte) uint32 {
 		var p *process
 		i, p = n.processes.add()
 		p.id = h
-		n.processIndex.add(i, hashHead(&h), func(n2 uint32) uint64 { return hashHead(&n.processes.at(n2).id) })
+		n.processIndex.add(i, hashHead(&h), n.hashOfProcess)
 	}
 	return i
 }
@@ -196,7 +204,7 @@ func (n *names) by(k graph.Key) uint32 {
 		var s *says
 		i, s = n.says.add()
 		s.subject, s.origin = subject, uint32(origin)
-		n.saysIndex.add(i, hashSays(subject, uint32(origin)), func(i uint32) uint64 { s := n.says.at(i); return hashSays(s.subject, s.origin) })
+		n.saysIndex.add(i, hashSays(subject, uint32(origin)), n.hashOfSays)
 	}
 	return i
 }
