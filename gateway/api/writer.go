@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -103,13 +102,16 @@ func (w *writer) text(s string) {
 // id writes an id as graph.ID.String does.
 func (w *writer) id(id graph.ID) {
 	text := [2 + 32]byte{0: '"'}
-	for i := range 8 {
+	triples, end := 8, 33
+	if len(id.Bytes()) == 16 {
+		triples, end = 6, 23 // the last two characters stand for zeros
+	}
+	for i := range triples {
 		v := uint(id[3*i])<<16 | uint(id[3*i+1])<<8 | uint(id[3*i+2])
 		copy(text[1+4*i:], pairs[v>>12][:])
 		copy(text[3+4*i:], pairs[v&4095][:])
 	}
-	end := 1 + base64.RawURLEncoding.EncodedLen(len(id.Bytes()))
-	text[end] = '"' // of what is behind it all is zero
+	text[end] = '"'
 	w.b = append(w.b, text[:end+1]...)
 }
 
