@@ -142,8 +142,8 @@ func TestANameThatFitsSeveralNodesListsThem(t *testing.T) {
 func TestANodeRefThatMakesNoSenseIsBadInput(t *testing.T) {
 	s := serve(t, Options{}, platform()...)
 	for message, of := range map[string]map[string]any{
-		`of: needs an id, or a namespace and a name`:                     {"name": "x"},
-		`of: give the id alone, or namespace and name; not both`:         {"id": sales.ID().String(), "name": "x"},
+		`of: needs an id, or a namespace and a name`:                           {"name": "x"},
+		`of: give the id alone, or namespace and name; not both`:               {"id": sales.ID().String(), "name": "x"},
 		`of.id: id "zzz" is not one of ours: 22 or 32 characters of base64url`: {"id": "zzz"},
 		`of.column: is empty`:                        {"namespace": "a", "name": "b", "column": ""},
 		`of.kind: COLUMN needs a column`:             {"namespace": "a", "name": "b", "kind": "COLUMN"},
