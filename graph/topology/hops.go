@@ -76,7 +76,11 @@ func (h *hopper) nodes(some []graph.Handle) error {
 				continue
 			}
 			h.from = append(h.from, from)
-			h.to = append(h.to, to...)
+			n := len(h.to)
+			h.to = h.to[:n+len(to)]
+			for i, t := range to { // mostly one or two
+				h.to[n+i] = t
+			}
 		default:
 			if err := h.run(from, r); err != nil {
 				return err
@@ -134,7 +138,9 @@ type hopper struct {
 
 const hopsAtOnce = 1024
 
-var hoppers = sync.Pool{New: func() any { return &hopper{buf: make([]graph.Hop, 0, hopsAtOnce)} }}
+var hoppers = sync.Pool{New: func() any {
+	return &hopper{buf: make([]graph.Hop, 0, hopsAtOnce), from: make([]graph.Handle, 0, ahead), to: make([]uint32, 0, ahead*few)}
+}}
 
 func (h *hopper) release() {
 	*h = hopper{buf: h.buf[:0], from: h.from[:0], to: h.to[:0]}
