@@ -60,20 +60,7 @@ func load(ctx context.Context, db *pgx.Conn, c *csr) error {
 	})); err != nil {
 		return err
 	}
-	if _, err := db.Exec(ctx, "DROP TABLE IF EXISTS node; CREATE TABLE node (number int primary key, id text not null)"); err != nil {
-		return err
-	}
-	at = 0
-	if _, err := db.CopyFrom(ctx, pgx.Identifier{"node"}, []string{"number", "id"}, pgx.CopyFromFunc(func() ([]any, error) {
-		if at == len(c.ids) {
-			return nil, nil
-		}
-		at++
-		return []any{int32(at - 1), c.ids[at-1].String()}, nil
-	})); err != nil {
-		return err
-	}
-	for _, sql := range []string{"VACUUM ANALYZE node", "CREATE INDEX ON edge (source, target)", "VACUUM ANALYZE edge"} {
+	for _, sql := range []string{"CREATE INDEX ON edge (source, target)", "VACUUM ANALYZE edge"} {
 		if _, err := db.Exec(ctx, sql); err != nil {
 			return err
 		}

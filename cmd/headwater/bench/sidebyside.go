@@ -17,7 +17,7 @@ import (
 	"headwater/graph"
 )
 
-// hops is how far the questions go.
+// hops is how far the questions go, as recursive and idsQuery say too.
 const hops = 3
 
 // sideBySide asks PostgreSQL and a server with the same flows the same
@@ -69,7 +69,7 @@ type askedNode struct {
 	number int32 // in the bare adjacency, and in PostgreSQL
 	want   int   // nodes
 	body   []byte
-	took   map[*system]float64 // the median, in milliseconds
+	took   map[*system][]float64 // in milliseconds
 }
 
 func (r *run) compare(ctx context.Context, db *pgx.Conn, dir, name string, groups ...group) error {
@@ -114,7 +114,7 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, dir, name string, group
 				if !ok {
 					continue
 				}
-				q := &askedNode{root: root, number: int32(number), want: adjacent.search(number, hops, seen, queue), took: map[*system]float64{}}
+				q := &askedNode{root: root, number: int32(number), want: adjacent.search(number, hops, seen, queue), took: map[*system][]float64{}}
 				if q.want == 1 {
 					continue // feeds nothing
 				}
@@ -126,12 +126,13 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, dir, name string, group
 			all = append(all, asked[i]...)
 		}
 		answers := map[string][]byte{} // by question
-		var closeAgain, closeKnown func() error
-		if again, closeAgain, err = overHTTP(c.url, answers); err != nil {
+		serving, err := newWire(c.url)
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closeAgain()) }()
-		knowing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { err = errors.Join(err, serving.conn.Close()) }()
+		again = overHTTP(serving, answers)
+		handler := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			question, err := io.ReadAll(r.Body)
 			if err != nil {
 				panic(http.ErrAbortHandler)
@@ -140,22 +141,25 @@ func (r *run) compare(ctx context.Context, db *pgx.Conn, dir, name string, group
 			w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 			_, _ = w.Write(answer) // who asks sees what is missing
 		}))
-		defer knowing.Close()
-		if known, closeKnown, err = overHTTP(knowing.URL, answers); err != nil {
+		defer handler.Close()
+		knowing, err := newWire(handler.URL)
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closeKnown()) }()
+		defer func() { err = errors.Join(err, knowing.conn.Close()) }()
+		known = overHTTP(knowing, answers)
 		return r.inTurn(all, sql, bare, engine, again, known)
 	})
 	if err != nil {
 		return err
 	}
 	if err := r.serving(dir, false, func(_ *Server, c *client) (err error) {
-		var closeAnew func() error
-		if anew, closeAnew, err = overHTTP(c.url, map[string][]byte{}); err != nil {
+		w, err := newWire(c.url)
+		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closeAnew()) }()
+		defer func() { err = errors.Join(err, w.conn.Close()) }()
+		anew = overHTTP(w, map[string][]byte{})
 		return r.inTurn(all, anew)
 	}); err != nil {
 		return err
@@ -199,13 +203,9 @@ func (r *run) tellGroup(g group, asked []*askedNode, sql, bare, engine, again, k
 
 // overHTTP is a server of GraphQL. The answers are kept by question, and counted
 // when they have come whole.
-func overHTTP(url string, answers map[string][]byte) (s *system, closing func() error, err error) {
-	w, err := newWire(url)
-	if err != nil {
-		return nil, nil, err
-	}
+func overHTTP(w *wire, answers map[string][]byte) *system {
 	var question, answer []byte
-	return &system{name: url, ask: func(q *askedNode) (err error) {
+	return &system{name: w.host, ask: func(q *askedNode) (err error) {
 		question = q.body
 		answer, err = w.post("/graphql", q.body)
 		return err
@@ -217,7 +217,7 @@ func overHTTP(url string, answers map[string][]byte) (s *system, closing func() 
 			answers[string(question)] = bytes.Clone(answer)
 		}
 		return bytes.Count(answer, []byte(`"id":`))
-	}}, w.conn.Close, nil
+	}}
 }
 
 // inTurn asks each system all questions, twice: the first time brings what it
@@ -225,10 +225,6 @@ func overHTTP(url string, answers map[string][]byte) (s *system, closing func() 
 // several times, so that a machine that is slower for a while is so for all of
 // them.
 func (r *run) inTurn(all []*askedNode, systems ...*system) error {
-	took := map[*askedNode]map[*system][]float64{}
-	for _, q := range all {
-		took[q] = map[*system][]float64{}
-	}
 	for round := range r.Runs + 1 { // the first warms up
 		for _, s := range systems {
 			runtime.GC() // what the one before has left is not this one's
@@ -244,24 +240,20 @@ func (r *run) inTurn(all []*askedNode, systems ...*system) error {
 						return fmt.Errorf("%s: %d of %d nodes", s.name, n, q.want)
 					}
 					if round > 0 && pass > 0 {
-						took[q][s] = append(took[q][s], d)
+						q.took[s] = append(q.took[s], d)
 					}
 				}
 			}
 		}
 	}
-	for _, q := range all {
-		for _, s := range systems {
-			q.took[s] = median(took[q][s])
-		}
-	}
 	return nil
 }
 
+// medianOf is the median of the questions' medians.
 func medianOf(asked []*askedNode, s *system) float64 {
 	var took []float64
 	for _, q := range asked {
-		took = append(took, q.took[s])
+		took = append(took, median(q.took[s]))
 	}
 	return median(took)
 }
@@ -269,7 +261,7 @@ func medianOf(asked []*askedNode, s *system) float64 {
 func meanRatio(asked []*askedNode, a, b *system) float64 {
 	sum := 0.0
 	for _, q := range asked {
-		sum += q.took[a] / q.took[b]
+		sum += median(q.took[a]) / median(q.took[b])
 	}
 	return sum / float64(max(1, len(asked)))
 }
