@@ -20,12 +20,13 @@ func (w *walking) Fetch(ctx context.Context) (bool, error) {
 		return again, nil // what there is is the answer, and says so
 	}
 	w.mu.Lock()
-	// Where another walk over the view has learnt meanwhile what a name stands
-	// for, a part of this one was of the one node and a part of the other.
-	moved := w.began != w.epoch
-	w.began = w.epoch
 	if len(w.missed) == 0 {
-		w.mu.Unlock()
+		defer w.mu.Unlock()
+		// Where another walk over the view has learnt meanwhile what a name
+		// stands for, a part of this one was of the one node and a part of the
+		// other.
+		moved := w.began != w.epoch
+		w.began = w.epoch
 		return moved, nil
 	}
 	questions := w.questions()
